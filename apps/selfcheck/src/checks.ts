@@ -1,0 +1,42 @@
+import { isEhdbError } from "@ehdb/contracts";
+import { SelfcheckError, worstOutcome } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
+import { makeStep } from "./report.ts";
+import type { Report, Step, StepInput } from "./report.ts";
+
+/** Collects the steps of one verb. A step that isn't ok makes the verb "not equal", unless it says otherwise. */
+export class Checks {
+  readonly #steps: Step[] = [];
+  readonly #outcomes: Outcome[] = [];
+  readonly #strict: boolean;
+
+  constructor(strict: boolean) {
+    this.#strict = strict;
+  }
+
+  step(input: StepInput, outcomeWhenNotOk: Outcome = "not equal"): void {
+    const step = makeStep(input, this.#strict);
+    this.#steps.push(step);
+    if (!step.ok) this.#outcomes.push(outcomeWhenNotOk);
+  }
+
+  /** The error that ended the verb, as its last row. An abort isn't a finding and goes on up. */
+  failed(name: string, error: unknown): void {
+    if (isEhdbError(error, "ABORTED")) throw error;
+    const outcome = error instanceof SelfcheckError ? error.outcome : "unavailable";
+    this.step({ name, ok: false, message: describeError(error) }, outcome);
+  }
+
+  report(verb: string, seconds: number): Report {
+    const outcome = worstOutcome(this.#outcomes);
+    return { verb, ok: outcome === "ok", outcome, steps: this.#steps, seconds };
+  }
+}
+
+/** What a user would see of an error: the stable code first, where there is one. */
+export function describeError(error: unknown): string {
+  if (error instanceof SelfcheckError) return error.message;
+  if (isEhdbError(error)) return `${error.code}: ${error.message}`;
+  if (error instanceof Error) return error.message.length > 0 ? error.message : error.name;
+  return String(error);
+}

@@ -1,0 +1,1 @@
+export type { Clock, File, Files, FileStat, Host, Job, Lock, OpenMode, Random, Timer, Watcher, Workers } from "./host.ts";

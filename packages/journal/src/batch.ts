@@ -1,0 +1,91 @@
+import { BATCH_HEADER_BYTES, padded } from "./format.ts";
+import { TAG_BYTES } from "./cipher.ts";
+import { varintBytes, writeFrame } from "./frames.ts";
+import { deferred } from "./deferred.ts";
+import type { Deferred } from "./deferred.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
+
+/** Bytes that a body takes on disk at most. */
+export const diskBytes = (bodyBytes: number): number => padded(BATCH_HEADER_BYTES + bodyBytes + TAG_BYTES);
+
+/** A batch on its way to disk: filled, closed, written, synced. Its segment is fixed when it is opened. */
+export class Batch {
+  readonly segment: SegmentWriter;
+  readonly firstSequence: number;
+  readonly time: number;
+  readonly epoch: number;
+  readonly flags: number;
+  readonly buffer: Buffer;
+  records = 0;
+  /** Where the next record goes. */
+  at: number = BATCH_HEADER_BYTES;
+  /** No record reaches beyond. */
+  readonly #limit: number;
+  /** Settled when the batch is durable, for those who asked while it was open; for a mark, always. */
+  #waiter: Deferred<void> | undefined;
+
+  constructor(
+    place: { segment: SegmentWriter; firstSequence: number; time: number; epoch: number; flags: number },
+    buffer: Buffer,
+    bodyLimit: number,
+  ) {
+    this.segment = place.segment;
+    this.firstSequence = place.firstSequence;
+    this.time = place.time;
+    this.epoch = place.epoch;
+    this.flags = place.flags;
+    this.buffer = buffer;
+    this.#limit = BATCH_HEADER_BYTES + bodyLimit;
+  }
+
+  get bodyBytes(): number {
+    return this.at - BATCH_HEADER_BYTES;
+  }
+
+  get last(): number {
+    return this.firstSequence + this.records - 1;
+  }
+
+  get waiter(): Deferred<void> | undefined {
+    return this.#waiter;
+  }
+
+  /** Copies a record in; false when it doesn't fit. */
+  add(data: Uint8Array): boolean {
+    if (this.at + data.length + varintBytes(data.length) > this.#limit) return false;
+    this.at = writeFrame(this.buffer, this.at, data);
+    this.records++;
+    return true;
+  }
+
+  fits(framedBytes: number): boolean {
+    return this.at + framedBytes <= this.#limit;
+  }
+
+  durable(): Promise<void> {
+    this.#waiter ??= deferred();
+    return this.#waiter.promise;
+  }
+}
+
+/** The buffers of ordinary batches, used again. */
+export class BufferPool {
+  readonly bytes: number;
+  readonly #free: Buffer[] = [];
+  readonly #keep: number;
+
+  constructor(bodyBytes: number, keep: number) {
+    this.bytes = diskBytes(bodyBytes);
+    this.#keep = keep;
+  }
+
+  take(bodyBytes: number): Buffer {
+    const bytes = diskBytes(bodyBytes);
+    if (bytes > this.bytes) return Buffer.allocUnsafeSlow(bytes);
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
+  }
+
+  give(buffer: Buffer): void {
+    if (buffer.length === this.bytes && this.#free.length < this.#keep) this.#free.push(buffer);
+  }
+}

@@ -1,0 +1,264 @@
+import { EhdbError, MAX_WRITE_BYTES } from "@ehdb/contracts";
+import type { SequenceRange, Waiting } from "./api.ts";
+import { Batch, BufferPool, diskBytes } from "./batch.ts";
+import type { EngineTime } from "./engine-time.ts";
+import { BATCH_ALIGNMENT, BATCH_HEADER_BYTES } from "./format.ts";
+import { TAG_BYTES } from "./cipher.ts";
+import { varintBytes } from "./frames.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { RoomQueue } from "./room.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
+import type { Space } from "./space.ts";
+
+/** The size at which a batch is closed: grouping gains nothing beyond. */
+export const groupBytes: number = 256 * 1024;
+const batchOverheadBytes = BATCH_HEADER_BYTES + TAG_BYTES + BATCH_ALIGNMENT;
+const defaultReadyBytes = 64 * 1024;
+
+export interface IntakeStats {
+  appends: number;
+  appendedBytes: number;
+  queueFull: number;
+  noSpace: number;
+}
+
+/** What was minted for one write. */
+interface Minted extends SequenceRange {
+  readonly batch: Batch;
+}
+
+/** The memory between callers and disk: mints sequences, fills batches, and says no before anything is minted. */
+export class Intake {
+  /** The last sequence given out. */
+  appended: number;
+  readonly stats: IntakeStats = { appends: 0, appendedBytes: 0, queueFull: 0, noSpace: 0 };
+  readonly #options: ResolvedOptions;
+  readonly #space: Space;
+  readonly #time: EngineTime;
+  readonly #epoch: number;
+  readonly #onWork: () => void;
+  readonly #room: RoomQueue;
+  readonly #pool: BufferPool = new BufferPool(groupBytes, 8);
+  #open: Batch | undefined;
+  /** Closed, not yet written. */
+  #queue: Batch[] = [];
+  #queuedBytes = 0;
+  #stopped: EhdbError | undefined;
+
+  constructor(options: ResolvedOptions, space: Space, time: EngineTime, start: { last: number; epoch: number }, onWork: () => void) {
+    this.#options = options;
+    this.#space = space;
+    this.#time = time;
+    this.#epoch = start.epoch;
+    this.#onWork = onWork;
+    this.appended = start.last;
+    this.#room = new RoomQueue(options.host.clock, (bytes) => this.#makeRoom(bytes));
+  }
+
+  get inFlightBytes(): number {
+    return this.#queuedBytes + (this.#open?.bodyBytes ?? 0);
+  }
+
+  get hasWork(): boolean {
+    return this.#open !== undefined || this.#queue.length > 0;
+  }
+
+  append(data: Uint8Array): number {
+    if (!(data instanceof Uint8Array)) throw notBytes(data);
+    if (this.#open === undefined || this.#room.busy || !this.#open.add(data)) this.#appendElsewhere(data);
+    this.stats.appends++;
+    this.stats.appendedBytes += data.length;
+    return ++this.appended;
+  }
+
+  appendAll(records: readonly Uint8Array[]): SequenceRange {
+    const framed = framedBytes(records);
+    if (this.#room.busy || !this.#makeRoom(framed)) throw this.#refusal(framed);
+    return this.#mint(records);
+  }
+
+  /** Waits for room, then mints; the batch's `durable()` tells when it's on disk. */
+  async appendWaiting(records: readonly Uint8Array[], signal: AbortSignal | undefined): Promise<Minted> {
+    const framed = framedBytes(records);
+    if (!this.#room.busy && this.#makeRoom(framed)) return this.#mint(records);
+    if (this.#stopped !== undefined || this.#space.blocked !== undefined) throw this.#refusal(framed);
+    return await this.#room.wait(framed, () => this.#mint(records), signal === undefined ? {} : { signal });
+  }
+
+  /** The same when there is room now, without a promise on the way; `undefined` when there isn't. */
+  mintNow(data: Uint8Array): Minted | undefined {
+    if (!(data instanceof Uint8Array)) throw notBytes(data);
+    if (this.#room.busy || data.length > groupBytes) return undefined;
+    return this.#makeRoom(data.length + varintBytes(data.length)) ? this.#mint([data]) : undefined;
+  }
+
+  async ready(bytes: number = defaultReadyBytes, options: Waiting = {}): Promise<void> {
+    if (!Number.isSafeInteger(bytes) || bytes < 0) throw new EhdbError("INVALID_ARGUMENT", `ready(bytes) takes a whole number of bytes, not ${bytes}`, { bytes });
+    if (bytes > MAX_WRITE_BYTES) throw tooLarge(bytes);
+    if (this.#stopped !== undefined) throw this.#stopped;
+    const framed = bytes + varintBytes(bytes);
+    await this.#room.wait(framed, () => {
+      if (this.#stopped !== undefined) throw this.#stopped;
+      this.#room.holdTurn();
+    }, options);
+  }
+
+  /** A batch without records, in its place between the others. `undefined` when there is no room even for that. */
+  mark(flags: number, body: Uint8Array): Batch | undefined {
+    if (this.#stopped !== undefined) throw this.#stopped;
+    this.#closeOpen();
+    const segment = this.#space.placeMark(diskBytes(body.length));
+    if (segment === undefined) return undefined;
+    const batch = this.#newBatch(segment, flags, body.length);
+    batch.buffer.set(body, batch.at);
+    batch.at += body.length;
+    this.#open = batch;
+    this.#closeOpen();
+    this.#onWork();
+    return batch;
+  }
+
+  /** Sequences go on from `sequence`: what lies between doesn't exist. */
+  skipTo(sequence: number): void {
+    this.#closeOpen();
+    this.appended = sequence - 1;
+  }
+
+  /** The batch to write next; the open one is closed when nothing is before it. */
+  next(): Batch | undefined {
+    if (this.#queue.length === 0) this.#closeOpen();
+    return this.#queue[0];
+  }
+
+  /** The batch that `next` gave has been written. */
+  wrote(): void {
+    const batch = this.#queue.shift() as Batch;
+    this.#queuedBytes -= diskBytes(batch.bodyBytes);
+    this.#pool.give(batch.buffer);
+    this.#room.serve();
+  }
+
+  /** The batch not yet written that holds `sequence`. */
+  find(sequence: number): Batch | undefined {
+    if (this.#open !== undefined && sequence >= this.#open.firstSequence) return this.#open;
+    return this.#queue.find((batch) => batch.records > 0 && sequence >= batch.firstSequence && sequence <= batch.last);
+  }
+
+  /** There may be room, or there is none for a while: those who wait to append are told. */
+  roomChanged(): void {
+    if (this.#space.blocked !== undefined) this.#room.rejectAll(noSpace(this.#space.blocked));
+    else this.#room.serve();
+  }
+
+  /** From now on nothing is taken in. What is in goes out. */
+  stop(error: EhdbError): void {
+    this.#stopped = error;
+    this.#room.rejectAll(error);
+    if (this.#open !== undefined && this.#open.records === 0) this.#open = undefined;
+    this.#closeOpen();
+  }
+
+  /** Gives up what is in. */
+  drop(outcomeUnknown: EhdbError): void {
+    const batches = this.#open === undefined ? this.#queue : [...this.#queue, this.#open];
+    this.#open = undefined;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    for (const batch of batches) batch.waiter?.reject(outcomeUnknown);
+  }
+
+  #appendElsewhere(data: Uint8Array): void {
+    if (data.length > MAX_WRITE_BYTES) throw tooLarge(data.length);
+    const framed = data.length + varintBytes(data.length);
+    if (this.#room.busy || !this.#makeRoom(framed)) throw this.#refusal(framed);
+    (this.#open as Batch).add(data);
+  }
+
+  #mint(records: readonly Uint8Array[]): Minted {
+    if (this.#stopped !== undefined) throw this.#stopped;
+    const batch = this.#open as Batch;
+    const first = this.appended + 1;
+    for (const data of records) {
+      batch.add(data);
+      this.stats.appendedBytes += data.length;
+    }
+    this.appended += records.length;
+    this.stats.appends += records.length;
+    return { first, last: this.appended, batch };
+  }
+
+  /** Sees to it that the open batch has room for one write of `framed` bytes. */
+  #makeRoom(framed: number): boolean {
+    if (this.#stopped !== undefined) return false;
+    if (this.#open?.fits(framed)) return true;
+    this.#closeOpen();
+    const bytes = diskBytes(framed);
+    const allowed = this.#options.maxInFlightBytes - this.#queuedBytes;
+    if (this.#queuedBytes > 0 && bytes > allowed) return false;
+    const segment = this.#space.place(bytes);
+    if (segment === undefined) return false;
+    const most = Math.min(groupBytes, this.#space.roomIn(segment) - batchOverheadBytes, allowed - batchOverheadBytes);
+    this.#open = this.#newBatch(segment, 0, Math.max(framed, most));
+    this.#onWork();
+    return true;
+  }
+
+  #newBatch(segment: SegmentWriter, flags: number, bodyLimit: number): Batch {
+    const place = { segment, firstSequence: this.appended + 1, time: this.#time.now(), epoch: this.#epoch, flags };
+    return new Batch(place, this.#pool.take(bodyLimit), bodyLimit);
+  }
+
+  #closeOpen(): void {
+    const batch = this.#open;
+    if (batch === undefined) return;
+    this.#open = undefined;
+    if (batch.records === 0 && batch.flags === 0) return;
+    const bytes = diskBytes(batch.bodyBytes);
+    batch.segment.admitted += bytes;
+    this.#queuedBytes += bytes;
+    this.#queue.push(batch);
+  }
+
+  #refusal(framed: number): EhdbError {
+    if (this.#stopped !== undefined) return this.#stopped;
+    if (this.#space.blocked !== undefined) {
+      this.stats.noSpace++;
+      return noSpace(this.#space.blocked);
+    }
+    this.stats.queueFull++;
+    const { maxInFlightBytes } = this.#options;
+    const message = `no room for ${framed} bytes: ${this.inFlightBytes} of ${maxInFlightBytes} wait for the disk, or its space is still being made. Await ready(), or use appendDurable()`;
+    return new EhdbError("QUEUE_FULL", message, { bytes: framed, inFlightBytes: this.inFlightBytes, maxInFlightBytes });
+  }
+}
+
+function framedBytes(records: readonly Uint8Array[]): number {
+  if (!Array.isArray(records) || records.length === 0) {
+    throw new EhdbError("INVALID_ARGUMENT", "an atomic append takes an array of at least one record", {});
+  }
+  let data = 0;
+  let framed = 0;
+  for (const record of records) {
+    if (!(record instanceof Uint8Array)) throw notBytes(record);
+    data += record.length;
+    framed += record.length + varintBytes(record.length);
+  }
+  if (data > MAX_WRITE_BYTES) throw tooLarge(data);
+  return framed;
+}
+
+function noSpace(cause: unknown): EhdbError {
+  const message = "the disk is full, and nothing was appended. Free some space (dropBefore, retention, or other files); appends then go on by themselves";
+  return new EhdbError("NO_SPACE", message, {}, cause);
+}
+
+function tooLarge(bytes: number): EhdbError {
+  const message = `one write of ${bytes} bytes is larger than the limit of ${MAX_WRITE_BYTES}. Split it, or store it as an object`;
+  return new EhdbError("TOO_LARGE", message, { bytes, maxBytes: MAX_WRITE_BYTES });
+}
+
+function notBytes(value: unknown): EhdbError {
+  const got = value === null ? "null" : typeof value;
+  return new EhdbError("INVALID_ARGUMENT", `a record must be a Uint8Array or Buffer, not ${got}`, { got });
+}
+

@@ -1,0 +1,133 @@
+import { abortedError, EhdbError, throwIfAborted } from "@ehdb/contracts";
+import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
+import { compacted, LogCursor, readRecord } from "./cursor.ts";
+import type { LogView } from "./cursor.ts";
+
+/** What can be read when the scan starts, or up to `to`. */
+export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
+  checkRange(options.from, options.to);
+  return stream(view, async function* () {
+    const { signal } = options;
+    throwIfAborted(signal, "the scan");
+    const next = await startOf(view, options);
+    const to = Math.min(options.to ?? Number.MAX_SAFE_INTEGER, view.last);
+    const cursor = new LogCursor(view, next);
+    try {
+      for (let batch = await cursor.read(to); batch !== undefined; batch = await cursor.read(to)) {
+        throwIfAborted(signal, "the scan");
+        yield batch;
+      }
+    } finally {
+      await cursor.close();
+    }
+  });
+}
+
+/** Catches up, then follows. */
+export function tail(view: LogView, options: TailOptions = {}): RecordStream {
+  checkRange(options.from, undefined);
+  return stream(view, async function* () {
+    const { signal } = options;
+    throwIfAborted(signal, "the tail");
+    const next = await startOf(view, options);
+    const cursor = new LogCursor(view, next);
+    try {
+      for (;;) {
+        const to = view.last;
+        for (let batch = await cursor.read(to); batch !== undefined; batch = await cursor.read(to)) {
+          throwIfAborted(signal, "the tail");
+          yield batch;
+        }
+        if (view.last > to) continue;
+        options.onCaughtUp?.(to);
+        if (view.last > to) continue;
+        await newsOr(view, signal);
+      }
+    } finally {
+      await cursor.close();
+    }
+  });
+}
+
+async function newsOr(view: LogView, signal: AbortSignal | undefined): Promise<void> {
+  throwIfAborted(signal, "the tail");
+  if (signal === undefined) return await view.news();
+  let onAbort!: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(abortedError(signal, "the tail"));
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    await Promise.race([view.news(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function startOf(view: LogView, options: { from?: number; after?: Checkpoint }): Promise<number> {
+  view.assertContinues(0, view.epoch);
+  const { from, after } = options;
+  if (after === undefined) {
+    const next = from ?? view.first;
+    if (next < view.first) throw compacted(next, view.first);
+    return next;
+  }
+  if (from !== undefined) {
+    throw new EhdbError("INVALID_ARGUMENT", "give either from or after, not both", { from, after: after.sequence });
+  }
+  checkSequence("after.sequence", after.sequence, 0);
+  checkSequence("after.epoch", after.epoch, 0);
+  const { sequence, epoch } = after;
+  if (sequence + 1 < view.first) throw compacted(sequence + 1, view.first);
+  if (sequence > view.last || sequence < view.first) {
+    if (sequence > view.last) throw truncated(sequence, epoch, view.last);
+    return sequence + 1;
+  }
+  const record = await readRecord(view, sequence);
+  if (record.epoch > epoch) throw truncated(sequence, epoch, view.last);
+  return sequence + 1;
+}
+
+export function truncated(sequence: number, epoch: number, last: number): EhdbError {
+  const message = `sequence ${sequence}, read in epoch ${epoch}, is not in the log any more: a crash took it back before it was durable. Reconcile what was made of it, then go on from an earlier place; the log now ends at ${last}`;
+  return new EhdbError("TRUNCATED", message, { sequence, epoch, last });
+}
+
+export function checkSequence(name: string, value: unknown, least: number): asserts value is number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
+  const message = `${name} must be a whole number from ${least} to 2^53 - 1, not ${String(value)}`;
+  throw new EhdbError("INVALID_ARGUMENT", message, { got: String(value) });
+}
+
+function checkRange(from: number | undefined, to: number | undefined): void {
+  if (from !== undefined) checkSequence("from", from, 1);
+  if (to !== undefined) checkSequence("to", to, 0);
+}
+
+/** A stream that is iterated once, by batch or by record. Its start is checked when the iteration begins. */
+function stream(view: LogView, start: () => AsyncGenerator<readonly JournalRecord[], void>): RecordStream {
+  let taken = false;
+  const batches = (): AsyncGenerator<readonly JournalRecord[], void> => {
+    if (taken) throw new EhdbError("INVALID_ARGUMENT", "a stream of records is iterated once; call scan() or tail() again", {});
+    taken = true;
+    return noting(view, start());
+  };
+  async function* records(): AsyncGenerator<JournalRecord, void> {
+    for await (const batch of batches()) yield* batch;
+  }
+  return { batches, [Symbol.asyncIterator]: records };
+}
+
+async function* noting(
+  view: LogView,
+  source: AsyncGenerator<readonly JournalRecord[], void>,
+): AsyncGenerator<readonly JournalRecord[], void> {
+  try {
+    for await (const batch of source) {
+      view.noteRead();
+      yield batch;
+    }
+  } catch (error) {
+    throw view.noteError(error);
+  }
+}

@@ -1,0 +1,127 @@
+import { EhdbError } from "@ehdb/contracts";
+import type { Batch } from "./batch.ts";
+import { EngineTime } from "./engine-time.ts";
+import { flag, writeU64 } from "./format.ts";
+import { Intake } from "./intake.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { Pump } from "./pump.ts";
+import { ignoreAbsent } from "./recovery.ts";
+import type { Recovered } from "./recovery.ts";
+import type { Segment } from "./segment.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
+import { Space } from "./space.ts";
+
+export interface WriterHooks {
+  readonly started: (segment: Segment) => void;
+  readonly advanced: () => void;
+  /** The disk failed after something may have been minted: this writer is done. */
+  readonly poisoned: (error: EhdbError) => void;
+}
+
+/** One incarnation of the writing side, from a recovery to a close or a poisoning. */
+export class Writer {
+  readonly epoch: number;
+  readonly intake: Intake;
+  readonly pump: Pump;
+  readonly space: Space;
+  /** Why it stopped, when it did. */
+  poison: EhdbError | undefined;
+  writeErrors = 0;
+  readonly #options: ResolvedOptions;
+  readonly #hooks: WriterHooks;
+
+  constructor(options: ResolvedOptions, recovered: Recovered, current: SegmentWriter, hooks: WriterHooks) {
+    const { epoch, last, lowWater } = recovered;
+    this.#options = options;
+    this.#hooks = hooks;
+    this.epoch = epoch;
+    const time = new EngineTime(options.host.clock, recovered.time);
+    this.pump = new Pump(options, time, { current, last, epoch, lowWater }, {
+      started: (segment, before) => {
+        this.space.retire(before);
+        hooks.started(segment);
+      },
+      advanced: hooks.advanced,
+      failed: (error, what) => this.#fail(error, what),
+    });
+    this.space = new Space(options, options.segmentBytes, current, recovered.maxId + 1, {
+      sync: (writer) => this.pump.sync(writer),
+      roomMade: () => this.intake.roomChanged(),
+      failed: (error) => this.#fail(error, "making space"),
+    });
+    this.intake = new Intake(options, this.space, time, { last, epoch }, () => this.pump.schedule());
+    this.pump.attach(this.intake);
+  }
+
+  /** Writes the mark behind which everything below `sequence` is void, and waits until it is on disk. */
+  async markLowWater(sequence: number): Promise<void> {
+    await (await this.#mark(flag.lowWater, sequence)).durable();
+  }
+
+  /** States that the sequences from the next one to `sequence - 1` don't exist. */
+  async skipTo(sequence: number): Promise<void> {
+    const batch = await this.#mark(flag.gap, sequence);
+    this.intake.skipTo(sequence);
+    await batch.durable();
+  }
+
+  /** Stops taking in and waits for what is in to be on disk, and for a last mark to say so. */
+  async finish(closed: EhdbError): Promise<void> {
+    this.intake.stop(closed);
+    this.pump.wantSync(this.intake.appended);
+    await this.pump.whenDurable(this.intake.appended);
+    await this.pump.sayClean();
+    if (this.poison !== undefined) throw this.poison;
+  }
+
+  /** Waits for all I/O in flight, gives back what wasn't used, and lets the files go. */
+  async dispose(trim: boolean): Promise<void> {
+    await this.pump.quiet();
+    const unused = await this.space.end();
+    await this.pump.quiet();
+    const { current } = this.pump;
+    for (const writer of new Set([unused, this.space.filling])) {
+      if (writer === undefined || writer === current) continue;
+      await writer.file.close();
+      await this.#options.host.files.remove(writer.path).catch(ignoreAbsent);
+    }
+    if (trim && this.poison === undefined) await current.file.truncate(current.position);
+    await current.file.close();
+  }
+
+  async #mark(kind: number, sequence: number): Promise<Batch> {
+    const body = Buffer.alloc(8);
+    writeU64(body, 0, sequence);
+    let batch = this.intake.mark(flag.mark | kind, body);
+    while (batch === undefined) {
+      await this.intake.ready(body.length);
+      batch = this.intake.mark(flag.mark | kind, body);
+    }
+    return batch;
+  }
+
+  #fail(cause: unknown, what: string): void {
+    if (this.poison !== undefined) return;
+    this.writeErrors++;
+    const { durable } = this.pump;
+    const { appended } = this.intake;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const data = { durable, appended };
+    this.poison = new EhdbError(
+      "POISONED",
+      `${what} failed (${reason}): the journal takes no more appends, and reads go on up to ${durable}. Call reopen()`,
+      data,
+      cause,
+    );
+    const outcomeUnknown = new EhdbError(
+      "OUTCOME_UNKNOWN",
+      `${what} failed (${reason}) while sequences ${durable + 1} to ${appended} were on their way to disk: they may be there or not. Call reopen(), then look`,
+      data,
+      cause,
+    );
+    this.intake.stop(this.poison);
+    this.intake.drop(outcomeUnknown);
+    this.pump.stop(outcomeUnknown);
+    this.#hooks.poisoned(this.poison);
+  }
+}

@@ -1,0 +1,71 @@
+// node tooling/bootstrap/run.mjs VERB [arguments]: what every root script calls. It installs and builds what the verb
+// needs, then starts the verb's program with the arguments as they are.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "./build.mjs";
+import { openly } from "./command.mjs";
+import { checkNode, root, say, Stop } from "./environment.mjs";
+import { install } from "./install.mjs";
+
+/**
+ * @typedef {object} Verb
+ * @property {string} [only] the one package whose needs are enough; everything otherwise
+ * @property {boolean} builds
+ * @property {(args: string[]) => string[][]} programs each run in turn; the first that fails ends it
+ */
+
+const node = process.execPath;
+const bin = (/** @type {string} */ name) => join(root, "node_modules", ".bin", name);
+const own = (/** @type {string} */ name) => join("tooling", "bootstrap", name);
+
+/** Benches, simulations and kills are TypeScript sources beside the packages; tsx runs them against the built libraries. */
+const runner = (/** @type {string} */ verb) => ({
+  builds: true,
+  programs: (/** @type {string[]} */ args) => [[node, "--import", "tsx", "tooling/runners/src/main.ts", verb, ...args]],
+});
+
+/** @type {Record<string, Verb>} */
+const verbs = {
+  selfcheck: { only: "@ehdb/selfcheck", builds: true, programs: (args) => [[node, "apps/selfcheck/dist/main.js", ...args]] },
+  build: { builds: true, programs: () => [] },
+  test: { builds: true, programs: (args) => [[bin("vitest"), "run", ...args]] },
+  bench: runner("bench"),
+  sim: runner("sim"),
+  kill: runner("kill"),
+  soak: runner("soak"),
+  mutants: runner("mutants"),
+  lint: { builds: true, programs: (args) => [[bin("oxlint"), "--type-aware", "--deny-warnings", ...args]] },
+  format: { builds: false, programs: (args) => [[bin("oxfmt"), ...args]] },
+  typecheck: { builds: true, programs: (args) => [[bin("tsc"), "-p", "tsconfig.dev.json", ...args]] },
+  directions: { builds: false, programs: (args) => [[node, own("directions.mjs"), ...args]] },
+  shape: { builds: true, programs: (args) => [[node, own("shape.mjs"), ...args]] },
+  unused: { builds: false, programs: (args) => [[bin("knip"), ...args]] },
+  examples: { builds: true, programs: (args) => [[node, own("examples.mjs"), ...args]] },
+  check: {
+    builds: true,
+    programs: () => [[node, own("directions.mjs")], [bin("knip")], [node, own("shape.mjs")], [node, own("examples.mjs")]],
+  },
+};
+
+/** @param {string[]} args */
+async function main([name = "", ...args]) {
+  checkNode();
+  const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+  if (!verb) throw new Stop(`node tooling/bootstrap/run.mjs VERB, where VERB is one of ${Object.keys(verbs).join(", ")}.`, 2);
+  await install(verb.only);
+  if (verb.builds) await build(verb.only);
+  mkdirSync(join(root, "artifacts"), { recursive: true });
+  for (const [program = "", ...rest] of verb.programs(args)) {
+    const code = await openly([program, ...rest]);
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof Stop)) throw error;
+  say(error.message);
+  process.exitCode = error.code;
+}
