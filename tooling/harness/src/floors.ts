@@ -1,0 +1,250 @@
+/**
+ * The floors: bare loops that do only the unavoidable work, over Node's own files. They share no code with any engine, and
+ * stand in this one file so that they can be read in one go. Each proves that it did the work.
+ */
+import { closeSync, fdatasync, fstatSync, openSync, read, readSync, writeSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
+import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
+import { assertCount, assertWork } from "./work-proof.ts";
+import type { WorkProof } from "./work-proof.ts";
+
+const dataSync = promisify(fdatasync);
+const readAt = promisify(read);
+const chunkBytes = 256 * 1024;
+
+/** Calls in groups: nanoseconds a call of each group, and calls a second over the whole. */
+export interface CallFigure {
+  readonly nanosPerCall: Float64Array;
+  readonly perSecond: number;
+}
+
+/** Operations a second, and the milliseconds that each took. */
+export interface LatencyFigure {
+  readonly perSecond: number;
+  readonly millis: Float64Array;
+}
+
+/** Makes a file of `bytes` zeros that are on disk: what is written into it later costs no new blocks. */
+export async function zeroFilled(path: string, bytes: number): Promise<void> {
+  const file = openSync(path, "w");
+  try {
+    const zeros = Buffer.alloc(1024 * 1024);
+    for (let at = 0; at < bytes; at += zeros.length) {
+      writeSync(file, zeros, 0, Math.min(zeros.length, bytes - at), at);
+      await turn();
+    }
+    await dataSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** `append`, the call alone: copies the same bytes with a length before each into buffers of 256 KiB. */
+export function copyLoop(records: readonly Uint8Array[], calls: number, group: number): CallFigure {
+  const nanosPerCall = new Float64Array(Math.floor(calls / group));
+  const buffers = Array.from({ length: 8 }, () => Buffer.allocUnsafeSlow(chunkBytes));
+  let buffer = buffers[0] as Buffer;
+  let [filled, at, copied, wanted, total] = [0, 0, 0, 0, 0];
+  for (let g = 0; g < nanosPerCall.length; g++) {
+    const start = process.hrtime.bigint();
+    for (let i = 0; i < group; i++) {
+      const record = records[(g * group + i) % records.length] as Uint8Array;
+      if (at + 4 + record.length > chunkBytes) {
+        buffer = buffers[++filled % buffers.length] as Buffer;
+        copied += at;
+        at = 0;
+      }
+      buffer.writeUInt32LE(record.length, at);
+      buffer.set(record, at + 4);
+      at += 4 + record.length;
+    }
+    const nanos = Number(process.hrtime.bigint() - start);
+    total += nanos;
+    nanosPerCall[g] = nanos / group;
+    for (let i = 0; i < group; i++) wanted += 4 + (records[(g * group + i) % records.length] as Uint8Array).length;
+  }
+  assertCount("copy loop, bytes copied", copied + at, wanted);
+  return { nanosPerCall, perSecond: (nanosPerCall.length * group * 1e9) / total };
+}
+
+/** Appends that are synced once at the end: the copy loop, each full buffer written in place, one data sync. Records a second. */
+export async function copyAndWrite(path: string, records: readonly Uint8Array[], count: number): Promise<number> {
+  const bytes = totalBytes(records, count) + count * 4;
+  await zeroFilled(path, bytes);
+  const file = openSync(path, "r+");
+  try {
+    const buffer = Buffer.allocUnsafeSlow(chunkBytes);
+    let [at, position] = [0, 0];
+    const start = performance.now();
+    for (let i = 0; i < count; i++) {
+      const record = records[i % records.length] as Uint8Array;
+      if (at + 4 + record.length > chunkBytes) {
+        position += writeSync(file, buffer, 0, at, position);
+        at = 0;
+        await turn();
+      }
+      buffer.writeUInt32LE(record.length, at);
+      buffer.set(record, at + 4);
+      at += 4 + record.length;
+    }
+    position += writeSync(file, buffer, 0, at, position);
+    await dataSync(file);
+    assertCount("copy and write, bytes written", position, bytes);
+    return (count * 1000) / (performance.now() - start);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Durable appends with `inFlight` callers, each waiting for its own before the next one: while one positioned write is synced,
+ * what the callers hand in next is gathered, and goes out as one write.
+ */
+export async function groupCommit(path: string, records: readonly Uint8Array[], count: number, inFlight: number): Promise<LatencyFigure> {
+  const bytes = totalBytes(records, count);
+  await zeroFilled(path, bytes);
+  const file = openSync(path, "r+");
+  try {
+    const millis = new Float64Array(count);
+    let [position, done, next] = [0, 0, 0];
+    let gathered: Uint8Array[] = [];
+    let waiting: (() => void)[] = [];
+    let running = false;
+    const commit = async (): Promise<void> => {
+      running = true;
+      await turn();
+      while (gathered.length > 0) {
+        const [out, waiters] = [gathered, waiting];
+        [gathered, waiting] = [[], []];
+        const joined = out.length === 1 ? (out[0] as Uint8Array) : Buffer.concat(out);
+        position += writeSync(file, joined, 0, joined.length, position);
+        await dataSync(file);
+        for (const resolve of waiters) resolve();
+        await turn();
+      }
+      running = false;
+    };
+    const append = (record: Uint8Array): Promise<void> =>
+      new Promise((resolve) => {
+        gathered.push(record);
+        waiting.push(resolve);
+        if (!running) void commit();
+      });
+    const caller = async (): Promise<void> => {
+      while (next < count) {
+        const index = next++;
+        const start = performance.now();
+        await append(records[index % records.length] as Uint8Array);
+        millis[index] = performance.now() - start;
+        done++;
+      }
+    };
+    const start = performance.now();
+    await Promise.all(Array.from({ length: inFlight }, caller));
+    assertCount("group commit, appends done", done, count);
+    assertCount("group commit, bytes written", position, bytes);
+    return { perSecond: (count * 1000) / (performance.now() - start), millis };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** One durable append at a time: a positioned write into zeros and an asynchronous data sync, nothing around them. */
+export async function writeAndSync(path: string, records: readonly Uint8Array[], count: number): Promise<LatencyFigure> {
+  const bytes = totalBytes(records, count);
+  await zeroFilled(path, bytes);
+  const file = openSync(path, "r+");
+  try {
+    const millis = new Float64Array(count);
+    let position = 0;
+    const begin = performance.now();
+    for (let i = 0; i < count; i++) {
+      const record = records[i % records.length] as Uint8Array;
+      const start = performance.now();
+      position += writeSync(file, record, 0, record.length, position);
+      await dataSync(file);
+      millis[i] = performance.now() - start;
+    }
+    assertCount("write and sync, bytes written", position, bytes);
+    return { perSecond: (count * 1000) / (performance.now() - begin), millis };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What a sequential read went over. */
+export interface SequentialRead extends WorkProof {
+  readonly seconds: number;
+}
+
+/** Replay: reads files from start to end, a chunk at a time, and checks every byte with crc32. `count` counts bytes. */
+export async function readAndVerify(paths: readonly string[], expected?: WorkProof): Promise<SequentialRead> {
+  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
+  let [count, digest] = [0, 0];
+  const start = performance.now();
+  for (const path of paths) {
+    const file = openSync(path, "r");
+    try {
+      for (let position = 0; ; ) {
+        const { bytesRead } = await readAt(file, buffer, 0, chunkBytes, position);
+        if (bytesRead === 0) break;
+        digest = crc32(buffer.subarray(0, bytesRead), digest);
+        position += bytesRead;
+        count += bytesRead;
+      }
+    } finally {
+      closeSync(file);
+    }
+  }
+  if (expected !== undefined) assertWork("read and verify", { count, digest }, expected);
+  return { count, digest, seconds: (performance.now() - start) / 1000 };
+}
+
+/** Point reads: one asynchronous read of `bytes` at each position. Microseconds of each. */
+export async function readPoints(path: string, positions: readonly number[], bytes: number): Promise<Float64Array> {
+  const file = openSync(path, "r");
+  try {
+    const micros = new Float64Array(positions.length);
+    const buffer = Buffer.allocUnsafeSlow(bytes);
+    for (const [index, position] of positions.entries()) {
+      const start = performance.now();
+      const { bytesRead } = await readAt(file, buffer, 0, bytes, position);
+      micros[index] = (performance.now() - start) * 1000;
+      assertCount(`point read at ${position}`, bytesRead, Math.min(bytes, fileBytes(file) - position));
+    }
+    return micros;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same, holding the thread: what the page cache costs without a thread pool. */
+export function readPointsBlocking(path: string, positions: readonly number[], bytes: number): Float64Array {
+  const file = openSync(path, "r");
+  try {
+    const micros = new Float64Array(positions.length);
+    const buffer = Buffer.allocUnsafeSlow(bytes);
+    const size = fileBytes(file);
+    for (const [index, position] of positions.entries()) {
+      const start = performance.now();
+      const got = readSync(file, buffer, 0, bytes, position);
+      micros[index] = (performance.now() - start) * 1000;
+      assertCount(`point read at ${position}`, got, Math.min(bytes, size - position));
+    }
+    return micros;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function fileBytes(file: number): number {
+  return fstatSync(file).size;
+}
+
+/** Of `count` records, taken from `records` round and round. */
+function totalBytes(records: readonly Uint8Array[], count: number): number {
+  const round = records.reduce((sum, each) => sum + each.length, 0);
+  const rest = records.slice(0, count % records.length).reduce((sum, each) => sum + each.length, 0);
+  return Math.floor(count / records.length) * round + rest;
+}
