@@ -25,8 +25,8 @@ function projects(): TestProjectInlineConfiguration[] {
   );
 }
 
-// EHDB_TEST_REPORT names the JSON report; without it a run overwrites the last one's.
-const report = process.env["EHDB_TEST_REPORT"] ?? join(root, "artifacts", "tests.json");
+// Beside whoever started it: the root's report, or the one package's whose test script runs.
+const report = join(process.cwd(), "artifacts", "tests.json");
 
 export default defineConfig({
   resolve: { conditions },

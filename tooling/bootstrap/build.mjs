@@ -1,27 +1,26 @@
-// Builds packages with turbo, which skips what hasn't changed.
+// Builds packages: all of them with turbo, which skips what hasn't changed; one and what it runs on with the compiler alone.
 import { join } from "node:path";
-import { openly, packageManager, quietly } from "./command.mjs";
+import { packageManager, quietly } from "./command.mjs";
 import { insidePnpm, root, say, Stop } from "./environment.mjs";
 import { closure } from "./workspace.mjs";
 
-/** @param {string} [only] a package: builds just it and what it runs on */
+/** @param {string} [only] a package: builds just it and what it refers to */
 export async function build(only) {
-  say("building…");
-  // --only keeps turbo from following development dependencies out of the installed part; the order among the named stays.
-  const filters = only === undefined ? [] : ["--only", ...closure(only).slice(1).map((each) => `--filter=${each.name}`)];
-  const { code, output } = await quietly(turbo(["run", "build", ...filters, "--output-logs=errors-only"]));
-  if (code !== 0) {
-    process.stderr.write(output);
-    throw new Stop("The build failed; the errors are above.");
-  }
+  say(only === undefined ? "building…" : `building ${only}…`);
+  const { code, output } = await quietly(only === undefined ? turbo(["run", "build", "--output-logs=errors-only"]) : compiler(only));
+  if (code === 0) return;
+  process.stderr.write(output);
+  throw new Stop("The build failed; the errors are above.");
 }
 
 /**
- * Any turbo command, with the user's terminal.
- * @param {string[]} args
+ * The references in tsconfig.json lead to all that the package needs.
+ * @param {string} name
+ * @returns {[string, ...string[]]}
  */
-export function runTurbo(args) {
-  return openly(turbo(args));
+function compiler(name) {
+  const folder = closure(name).find((each) => each.name === name)?.folder ?? "";
+  return [process.execPath, join(root, "node_modules", "typescript", "bin", "tsc"), "-b", join(root, folder)];
 }
 
 /**

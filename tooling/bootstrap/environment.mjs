@@ -63,6 +63,7 @@ export function insidePnpm(environment = process.env) {
  * @returns {NodeJS.ProcessEnv}
  */
 export function childEnvironment() {
+  /** @type {NodeJS.ProcessEnv} */
   const environment = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", TURBO_NO_UPDATE_NOTIFIER: "1" };
   const prefix = dirname(dirname(realpathSync(process.execPath)));
   if (existsSync(join(prefix, "include", "node", "node.h"))) environment["npm_config_nodedir"] = prefix;

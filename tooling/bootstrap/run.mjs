@@ -16,13 +16,18 @@ import { install } from "./install.mjs";
 
 const node = process.execPath;
 const bin = (/** @type {string} */ name) => join(root, "node_modules", ".bin", name);
-const own = (/** @type {string} */ name) => join("tooling", "bootstrap", name);
+const script = (/** @type {string} */ file) => [node, "--import", "tsx", file];
+const check = (/** @type {string} */ name) => script(`tooling/checks/${name}.ts`);
 
 /** Benches, simulations and kills are TypeScript sources beside the packages; tsx runs them against the built libraries. */
 const runner = (/** @type {string} */ verb) => ({
   builds: true,
-  programs: (/** @type {string[]} */ args) => [[node, "--import", "tsx", "tooling/runners/src/main.ts", verb, ...args]],
+  programs: (/** @type {string[]} */ args) => [[...script("tooling/runners/src/main.ts"), verb, ...args]],
 });
+
+const oxlint = [bin("oxlint"), "--type-aware", "--deny-warnings"];
+const directions = [bin("depcruise"), "--config", ".dependency-cruiser.mjs", "packages", "apps", "tooling"];
+const typecheck = [bin("tsc"), "-p", "tsconfig.dev.json"];
 
 /** @type {Record<string, Verb>} */
 const verbs = {
@@ -34,22 +39,33 @@ const verbs = {
   kill: runner("kill"),
   soak: runner("soak"),
   mutants: runner("mutants"),
-  lint: { builds: true, programs: (args) => [[bin("oxlint"), "--type-aware", "--deny-warnings", ...args]] },
+  lint: { builds: false, programs: (args) => [[...oxlint, ...args], check("machine")] },
   format: { builds: false, programs: (args) => [[bin("oxfmt"), ...args]] },
-  typecheck: { builds: true, programs: (args) => [[bin("tsc"), "-p", "tsconfig.dev.json", ...args]] },
-  directions: { builds: false, programs: (args) => [[node, own("directions.mjs"), ...args]] },
-  shape: { builds: true, programs: (args) => [[node, own("shape.mjs"), ...args]] },
+  typecheck: { builds: false, programs: (args) => [[...typecheck, ...args]] },
+  directions: { builds: false, programs: (args) => [[...directions, ...args]] },
   unused: { builds: false, programs: (args) => [[bin("knip"), ...args]] },
-  examples: { builds: true, programs: (args) => [[node, own("examples.mjs"), ...args]] },
+  shape: { builds: true, programs: (args) => [[...check("shape"), ...args]] },
+  examples: { builds: true, programs: (args) => [[...check("examples"), ...args]] },
   check: {
     builds: true,
-    programs: () => [[node, own("directions.mjs")], [bin("knip")], [node, own("shape.mjs")], [node, own("examples.mjs")]],
+    programs: () => [
+      oxlint,
+      check("machine"),
+      [bin("oxfmt"), "--check"],
+      typecheck,
+      directions,
+      [bin("knip")],
+      check("shape"),
+      check("examples"),
+    ],
   },
 };
 
 /** @param {string[]} args */
-async function main([name = "", ...args]) {
+async function main([name = "", ...given]) {
   checkNode();
+  // npm swallows the -- before a script's arguments; pnpm passes it on.
+  const args = given[0] === "--" ? given.slice(1) : given;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (!verb) throw new Stop(`node tooling/bootstrap/run.mjs VERB, where VERB is one of ${Object.keys(verbs).join(", ")}.`, 2);
   await install(verb.only);
