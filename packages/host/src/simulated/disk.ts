@@ -15,6 +15,8 @@ export class Disk {
   readonly root: DirectoryInode = new DirectoryInode(1, 0);
   readonly names: NameJournal = new NameJournal();
   readonly dirty: Set<FileInode> = new Set();
+  /** Hears of every directory whose names change. */
+  onNames: (directory: DirectoryInode) => void = () => {};
   /** Of the newest change: each write and each change of names has its own. */
   order = 0;
   /** Space taken, in pages: the content of files, and one for each file and directory. */
@@ -187,6 +189,7 @@ export class Disk {
       directory.modifiedMillis = now;
       if (inode === undefined) directory.entries.delete(name);
       else directory.entries.set(name, inode);
+      this.onNames(directory);
     }
   }
 }

@@ -24,6 +24,7 @@ export class Pump<Task extends QueuedTask> {
   #settling: (() => void)[] = [];
   #scheduled = false;
   #stopped = false;
+  #pauses = 0;
 
   /** `holds` says whether a task must stay in the queue for now. */
   constructor(stream: Stream, holds: (task: Task) => boolean) {
@@ -63,6 +64,15 @@ export class Pump<Task extends QueuedTask> {
     });
   }
 
+  /** No turns until the function that is returned is called. */
+  pause(): () => void {
+    this.#pauses++;
+    return () => {
+      this.#pauses--;
+      this.#schedule();
+    };
+  }
+
   /** Nothing takes place any more. */
   stop(): void {
     this.#stopped = true;
@@ -78,14 +88,14 @@ export class Pump<Task extends QueuedTask> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#stopped) return;
+    if (this.#scheduled || this.#stopped || this.#pauses > 0) return;
     this.#scheduled = true;
     nextTurn(this.#turn);
   }
 
   readonly #turn = (): void => {
     this.#scheduled = false;
-    if (this.#stopped) return;
+    if (this.#stopped || this.#pauses > 0) return;
     const deferred = this.#deferred.length - this.#firstDeferred;
     if (this.#queue.length + deferred === 0) {
       for (const resolve of this.#settling.splice(0)) resolve();
