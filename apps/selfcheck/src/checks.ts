@@ -1,5 +1,5 @@
 import { isEhdbError } from "@ehdb/contracts";
-import { SelfcheckError, worstOutcome } from "./outcome.ts";
+import { exitCodes, SelfcheckError, worstOutcome } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { makeStep } from "./report.ts";
 import type { Report, Step, StepInput } from "./report.ts";
@@ -9,6 +9,7 @@ export class Checks {
   readonly #steps: Step[] = [];
   readonly #outcomes: Outcome[] = [];
   readonly #strict: boolean;
+  #disabled = false;
 
   constructor(strict: boolean) {
     this.#strict = strict;
@@ -20,6 +21,12 @@ export class Checks {
     if (!step.ok) this.#outcomes.push(outcomeWhenNotOk);
   }
 
+  /** The verb was switched off: nothing is checked, and that isn't a failure. */
+  disable(by: string): void {
+    this.#disabled = true;
+    this.step({ name: "disabled", message: `by ${by}` });
+  }
+
   /** The error that ended the verb, as its last row. An abort isn't a finding and goes on up. */
   failed(name: string, error: unknown): void {
     if (isEhdbError(error, "ABORTED")) throw error;
@@ -27,9 +34,9 @@ export class Checks {
     this.step({ name, ok: false, message: describeError(error) }, outcome);
   }
 
-  report(verb: string, seconds: number): Report {
-    const outcome = worstOutcome(this.#outcomes);
-    return { verb, ok: outcome === "ok", outcome, steps: this.#steps, seconds };
+  report(verb: string, seed: number, seconds: number): Report {
+    const outcome = this.#disabled ? "disabled" : worstOutcome(this.#outcomes);
+    return { verb, ok: exitCodes[outcome] === 0, outcome, seed, seconds, steps: this.#steps };
   }
 }
 

@@ -1,76 +1,30 @@
-import { createHash } from "node:crypto";
 import type { Host } from "@ehdb/host";
+import { EventSource } from "./event-source.ts";
 import { readJsonLines } from "./json-lines.ts";
 import { readWebhookExamples } from "./webhook-examples.ts";
 
-/** What an event carries, before it has an id. */
-export interface Payload {
-  readonly type: string;
-  /** JSON text in UTF-8, an object. */
-  readonly data: Uint8Array;
-}
-
 export interface EventsOptions {
-  readonly host: Host;
   readonly seed: number;
+  /** How many events are wanted: of a longer input, the first so many lines are kept and the others only checked. */
+  readonly events: number;
   /** A file of JSON Lines; default: the payload examples of GitHub's webhooks. */
   readonly input?: string | undefined;
 }
 
-const ID_OFFSET = '{"id":"'.length;
-const ID_LENGTH = 36;
-/** An id keeps its event's number in 48 bits. */
-const NUMBERS = 2 ** 48;
-
-/**
- * Events without end, by number: the payloads over and over, each time with another id. Id and bytes depend on the
- * seed and the number only, so what ought to be in a log can be said at any time, in any process, without keeping it.
- *
- * The id is a UUID of version 8 (RFC 9562): a hash of seed and number, then the number.
- */
-export class EventSource {
-  readonly payloads: number;
-  readonly meanBytes: number;
-  readonly #seed: number;
-  readonly #templates: readonly Uint8Array[];
-
-  constructor(seed: number, payloads: readonly Payload[]) {
-    this.#seed = seed;
-    this.#templates = payloads.map(template);
-    this.payloads = payloads.length;
-    this.meanBytes = this.#templates.reduce((sum, bytes) => sum + bytes.length, 0) / payloads.length;
-  }
-
-  id(number: number): string {
-    const hash = createHash("sha256").update(`${this.#seed}:${number}`).digest("hex");
-    const variant = "89ab"[Number.parseInt(hash.slice(15, 16), 16) & 3];
-    const tail = number.toString(16).padStart(12, "0");
-    return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(12, 15)}-${variant}${hash.slice(16, 19)}-${tail}`;
-  }
-
-  /** A new array each time. */
-  bytes(number: number): Uint8Array {
-    const bytes = Buffer.from(this.#templates[number % this.#templates.length] as Uint8Array);
-    bytes.latin1Write(this.id(number), ID_OFFSET);
-    return bytes;
-  }
-
-  /** The number of the event that `bytes` say they are, or undefined when they carry no id of this source. */
-  numberOf(bytes: Uint8Array): number | undefined {
-    if (bytes.length < ID_OFFSET + ID_LENGTH) return undefined;
-    const id = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice(ID_OFFSET, ID_OFFSET + ID_LENGTH);
-    const number = Number.parseInt(id.slice(-12), 16);
-    return number >= 0 && number < NUMBERS && this.id(number) === id ? number : undefined;
-  }
+export interface Events {
+  readonly source: EventSource;
+  /** Where the payloads are from, for people. */
+  readonly origin: string;
 }
 
-export async function loadEvents(options: EventsOptions): Promise<EventSource> {
-  const payloads =
-    options.input === undefined ? await readWebhookExamples() : await readJsonLines(options.host, options.input);
-  return new EventSource(options.seed, payloads);
-}
-
-function template(payload: Payload): Uint8Array {
-  const head = Buffer.from(`{"id":"${"0".repeat(ID_LENGTH)}","type":${JSON.stringify(payload.type)},"data":`);
-  return Buffer.concat([head, payload.data, Buffer.from("}")]);
+/** The same options give the same events, in every process. */
+export async function loadEvents(host: Host, options: EventsOptions, signal?: AbortSignal): Promise<Events> {
+  if (options.input === undefined) {
+    const payloads = readWebhookExamples();
+    const origin = `${payloads.length} payloads of GitHub's webhooks, over and over`;
+    return { source: new EventSource(options.seed, payloads), origin };
+  }
+  const { payloads, lines } = await readJsonLines(host, options.input, options.events, signal);
+  const rest = lines > payloads.length ? `, of which the first ${payloads.length} are used` : "";
+  return { source: new EventSource(options.seed, payloads), origin: `${lines} events of ${options.input}${rest}` };
 }

@@ -1,78 +1,104 @@
-import { MAX_WRITE_BYTES, MIB } from "@ehdb/contracts";
-import type { Host } from "@ehdb/host";
-import type { Payload } from "./events.ts";
+import { MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
+import type { File, Host } from "@ehdb/host";
+import { readLines } from "./lines.ts";
+import type { Line } from "./lines.ts";
 import { SelfcheckError } from "./outcome.ts";
-import { readWhole } from "./tree.ts";
+import type { Payload } from "./payload.ts";
 
-/** The payloads are kept in memory. */
-export const MAX_INPUT_BYTES: number = 512 * MIB;
+/** The payloads that are used are kept in memory. */
+export const MAX_KEPT_BYTES: number = 512 * MIB;
 /** Room for the id and type around a payload in one record. */
 const MAX_LINE_BYTES = MAX_WRITE_BYTES - 1024;
-const LINE_FEED = 0x0a;
+/** So many bad lines are named; the others are counted. */
+const NAMED = 5;
 
-/** The user's own events: one JSON object a line. Blank lines are passed over; anything else that isn't an object is named. */
-export async function readJsonLines(host: Host, path: string): Promise<Payload[]> {
-  return parseJsonLines(await readInput(host, path), path);
+export interface JsonLines {
+  /** The first ones, as many as were wanted. */
+  readonly payloads: readonly Payload[];
+  /** Lines with an event. */
+  readonly lines: number;
 }
 
-export function parseJsonLines(bytes: Uint8Array, path: string): Payload[] {
+/**
+ * The user's own events: one JSON object a line, in UTF-8. Every line is checked; `wanted` of them are kept. Blank lines, a
+ * byte order mark and CRLF are passed over; anything else that isn't an object is named by its line's number.
+ */
+export async function readJsonLines(host: Host, path: string, wanted: number, signal?: AbortSignal): Promise<JsonLines> {
+  const file = await openInput(host, path);
+  try {
+    return await collect(file, path, wanted, signal);
+  } catch (error) {
+    throw rejected(path, error);
+  } finally {
+    await file.close();
+  }
+}
+
+async function collect(file: File, path: string, wanted: number, signal: AbortSignal | undefined): Promise<JsonLines> {
   const payloads: Payload[] = [];
-  let line = 1;
-  for (let start = hasByteOrderMark(bytes) ? 3 : 0; start < bytes.length; line += 1) {
-    const feed = bytes.indexOf(LINE_FEED, start);
-    const end = feed < 0 ? bytes.length : feed;
-    const payload = parseLine(bytes.subarray(start, end), `${path}, line ${line}`);
-    if (payload !== undefined) payloads.push(payload);
-    start = end + 1;
+  const bad: string[] = [];
+  let [lines, badLines, keptBytes] = [0, 0, 0];
+  for await (const line of readLines(file, MAX_LINE_BYTES)) {
+    throwIfAborted(signal, "reading the input");
+    const parsed = parseLine(line);
+    if (parsed === undefined) continue;
+    if (typeof parsed === "string") {
+      badLines += 1;
+      if (bad.length < NAMED) bad.push(`line ${line.number}: ${parsed}`);
+      continue;
+    }
+    lines += 1;
+    if (payloads.length >= wanted) continue;
+    keptBytes += parsed.data.length;
+    if (keptBytes > MAX_KEPT_BYTES) {
+      throw new SelfcheckError("rejected", `${path}: its first ${wanted} events hold more than ${MAX_KEPT_BYTES / MIB} MiB: give fewer --events`);
+    }
+    payloads.push(parsed);
   }
-  if (payloads.length === 0) throw new SelfcheckError("rejected", `${path} holds no events: give one JSON object a line`);
-  return payloads;
+  if (badLines > 0) {
+    const more = badLines > bad.length ? `; and ${badLines - bad.length} more bad lines` : "";
+    throw new SelfcheckError("rejected", `${path}, ${bad.join("; ")}${more}`);
+  }
+  if (lines === 0) throw new SelfcheckError("rejected", `${path} holds no events: give one JSON object a line`);
+  return { payloads, lines };
 }
 
-async function readInput(host: Host, path: string): Promise<Uint8Array> {
-  const stat = await host.files.stat(path).catch((error: unknown) => {
-    throw new SelfcheckError("rejected", `${path} can't be read: ${(error as Error).message}`, error);
-  });
-  if (stat === undefined) throw new SelfcheckError("rejected", `${path} isn't there`);
-  if (stat.kind !== "file") throw new SelfcheckError("rejected", `${path} isn't a file`);
-  if (stat.bytes > MAX_INPUT_BYTES) {
-    throw new SelfcheckError("rejected", `${path} is larger than ${MAX_INPUT_BYTES / MIB} MiB: give a part of it`);
-  }
+async function openInput(host: Host, path: string): Promise<File> {
   try {
-    return await readWhole(host.files, path);
+    const stat = await host.files.stat(path);
+    if (stat === undefined) throw new SelfcheckError("rejected", `${path} isn't there: --input names a file of JSON Lines`);
+    if (stat.kind === "directory") throw new SelfcheckError("rejected", `${path} is a directory: --input names a file of JSON Lines`);
+    return await host.files.open(path, "read");
   } catch (error) {
-    throw new SelfcheckError("rejected", `${path} can't be read: ${(error as Error).message}`, error);
+    throw rejected(path, error);
   }
 }
 
-function parseLine(bytes: Uint8Array, where: string): Payload | undefined {
-  if (bytes.length > MAX_LINE_BYTES) {
-    throw new SelfcheckError("rejected", `${where}: ${bytes.length} bytes, and an event has at most ${MAX_LINE_BYTES}`);
+/** A payload; what is wrong with the line; or undefined for a blank one. */
+function parseLine(line: Line): Payload | string | undefined {
+  if (line.tooLong) return `longer than ${MAX_LINE_BYTES} bytes, the most that an event has`;
+  const bytes = line.number === 1 && hasByteOrderMark(line.bytes) ? line.bytes.subarray(3) : line.bytes;
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).trim();
+  } catch {
+    return "not UTF-8";
   }
-  const text = decode(bytes, where).trim();
   if (text.length === 0) return undefined;
-  const value = parse(text, where);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new SelfcheckError("rejected", `${where}: ${kindOf(value)}, and an event is a JSON object`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `not JSON: ${(error as Error).message}`;
   }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return `${kindOf(value)}, and an event is a JSON object`;
   const type = "type" in value && typeof value.type === "string" ? value.type : "event";
-  return { type, data: Buffer.from(text) };
+  return { type: type.slice(0, 100), data: Buffer.from(text) };
 }
 
-function decode(bytes: Uint8Array, where: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new SelfcheckError("rejected", `${where}: not UTF-8`, error);
-  }
-}
-
-function parse(text: string, where: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new SelfcheckError("rejected", `${where}: not JSON: ${(error as Error).message}`, error);
-  }
+function rejected(path: string, error: unknown): unknown {
+  const isSystemError = error instanceof Error && "syscall" in error;
+  return isSystemError ? new SelfcheckError("rejected", `${path} can't be read: ${error.message}`, error) : error;
 }
 
 function kindOf(value: unknown): string {

@@ -1,1 +1,61 @@
-export {};
+#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+import { isEhdbError } from "@ehdb/contracts";
+import { realHost } from "@ehdb/host";
+import { openJournal } from "@ehdb/journal";
+import { describeError } from "./checks.ts";
+import { NothingToRun, parseCommandLine } from "./command-line.ts";
+import type { Invocation } from "./command-line.ts";
+import { interruptionSignal } from "./interruption.ts";
+import { exitCodes, SelfcheckError, USAGE_EXIT_CODE, worstOutcome } from "./outcome.ts";
+import { Progress } from "./progress.ts";
+import type { Report } from "./report.ts";
+import { run } from "./run.ts";
+import { formatReport } from "./table.ts";
+import { verbs } from "./verbs/index.ts";
+
+async function main(): Promise<number> {
+  let invocation: Invocation;
+  try {
+    invocation = parseCommandLine(process.argv.slice(2), verbs);
+  } catch (error) {
+    if (error instanceof NothingToRun) return error.asked ? 0 : USAGE_EXIT_CODE;
+    throw error;
+  }
+  const interruption = interruptionSignal();
+  const progress = new Progress(process.stderr, !invocation.quiet);
+  const host = realHost();
+  try {
+    const reports = await run({
+      host,
+      verbs: invocation.verbs,
+      options: invocation.options,
+      signal: interruption.signal,
+      openJournal,
+      victim: fileURLToPath(new URL("victim.js", import.meta.url)),
+      onProgress: (verb, done, total) => progress.show(verb, done, total),
+      onReport: (report) => {
+        progress.clear();
+        print(report, invocation);
+      },
+      onKept: (directory) => process.stderr.write(`kept: ${directory}\n`),
+    });
+    return exitCodes[worstOutcome(reports.map((report) => report.outcome))];
+  } catch (error) {
+    if (interruption.signal.aborted && isEhdbError(error, "ABORTED")) return interruption.exitCode();
+    process.stderr.write(`error: ${describeError(error)}\n`);
+    return exitCodes[error instanceof SelfcheckError ? error.outcome : "unavailable"];
+  } finally {
+    progress.clear();
+    interruption.stopListening();
+    await host.workers.close();
+  }
+}
+
+function print(report: Report, { json, quiet }: Invocation): void {
+  const colours = process.stdout.isTTY && process.env["NO_COLOR"] === undefined;
+  const text = json ? JSON.stringify(report) : formatReport(report, { colours, quiet });
+  if (text.length > 0) process.stdout.write(`${text}\n`);
+}
+
+process.exitCode = await main();

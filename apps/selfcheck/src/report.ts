@@ -25,8 +25,10 @@ export interface Report {
   readonly verb: string;
   readonly ok: boolean;
   readonly outcome: Outcome;
-  readonly steps: readonly Step[];
+  /** The same seed gives the same events, and kills after as many of them. */
+  readonly seed: number;
   readonly seconds: number;
+  readonly steps: readonly Step[];
 }
 
 /** What a verb says about one step; what it leaves out is null, and `ok` is true. */

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import type { Payload } from "./payload.ts";
+
+const ID_OFFSET = '{"id":"'.length;
+const ID_LENGTH = 36;
+/** An id keeps its event's number in 48 bits. */
+const NUMBERS = 2 ** 48;
+
+/**
+ * Events without end, by number: the payloads over and over, each time with another id. Id and bytes depend on the
+ * seed and the number only, so what ought to be in a log can be said at any time, in any process, without keeping it.
+ *
+ * The id is a UUID of version 8 (RFC 9562): a hash of seed and number, then the number.
+ */
+export class EventSource {
+  readonly payloads: number;
+  readonly meanBytes: number;
+  readonly maxBytes: number;
+  readonly #seed: number;
+  readonly #templates: readonly Uint8Array[];
+
+  constructor(seed: number, payloads: readonly Payload[]) {
+    this.#seed = seed;
+    this.#templates = payloads.map(template);
+    this.payloads = payloads.length;
+    this.meanBytes = this.#templates.reduce((sum, bytes) => sum + bytes.length, 0) / payloads.length;
+    this.maxBytes = this.#templates.reduce((most, bytes) => Math.max(most, bytes.length), 0);
+  }
+
+  id(number: number): string {
+    const hash = createHash("sha256").update(`${this.#seed}:${number}`).digest("hex");
+    const variant = "89ab"[Number.parseInt(hash.slice(15, 16), 16) & 3];
+    const tail = number.toString(16).padStart(12, "0");
+    return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(12, 15)}-${variant}${hash.slice(16, 19)}-${tail}`;
+  }
+
+  /** A new array each time. */
+  bytes(number: number): Uint8Array {
+    const bytes = Buffer.from(this.#templates[number % this.#templates.length] as Uint8Array);
+    bytes.latin1Write(this.id(number), ID_OFFSET);
+    return bytes;
+  }
+
+  /** The number of the event that `bytes` say they are, or undefined when they carry no id of this source. */
+  numberOf(bytes: Uint8Array): number | undefined {
+    if (bytes.length < ID_OFFSET + ID_LENGTH) return undefined;
+    const id = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice(ID_OFFSET, ID_OFFSET + ID_LENGTH);
+    const number = Number.parseInt(id.slice(-12), 16);
+    return number >= 0 && number < NUMBERS && this.id(number) === id ? number : undefined;
+  }
+}
+
+function template(payload: Payload): Uint8Array {
+  const head = Buffer.from(`{"id":"${"0".repeat(ID_LENGTH)}","type":${JSON.stringify(payload.type)},"data":`);
+  return Buffer.concat([head, payload.data, Buffer.from("}")]);
+}
