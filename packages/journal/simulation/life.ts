@@ -1,0 +1,105 @@
+import type { Journal } from "../src/index.ts";
+import { codeOf, describe, inspect, mayHappen } from "./context.ts";
+import type { Run, Work } from "./context.ts";
+import { alone, open, reopen } from "./opening.ts";
+import { reader, readerProcess, tail } from "./readers.ts";
+import { Stage } from "./stage.ts";
+import type { StageEnd } from "./stage.ts";
+import { makeRoom, upkeep } from "./upkeep.ts";
+import { writer } from "./writers.ts";
+
+/** From an open to a crash, a kill or a close, with reopens between. False when there is no point in going on. */
+export async function live(run: Run): Promise<boolean> {
+  const { random, counts, ledger } = run;
+  run.full = run.host.faults.noSpaceAfterBytes !== Infinity;
+  const journal = await open(run);
+  if (journal === "failed") return false;
+  if (journal === "frozen") return afterwards(run);
+  counts.encrypted += run.settings.encrypted ? 1 : 0;
+  if (random.chance(0.4)) run.host.crashAfter(random.between(1, 400));
+  for (let rounds = random.between(1, 3); rounds > 0; rounds--) {
+    const end = await work(run, journal);
+    if (end === "hung" || ledger.violations.length > 0) return false;
+    if (end === "frozen") return afterwards(run);
+    const { rolls } = journal.stats();
+    counts.rolls += rolls;
+    if (journal.state !== "poisoned") continue;
+    counts.poisonings++;
+    if (random.chance(0.2)) break;
+    const reopened = await reopen(run, journal);
+    if (reopened === "failed") return false;
+    if (reopened === "frozen") return afterwards(run);
+  }
+  if (random.chance(0.4) || run.settings.rots) {
+    const closed = await close(run, journal);
+    if (closed === "failed") return false;
+    if (closed === "frozen") counts.crashInClose++;
+    if (closed === undefined && random.chance(0.5)) return true;
+  }
+  return afterwards(run);
+}
+
+/** The machine loses its power, or only the process dies. */
+function afterwards(run: Run): boolean {
+  const kill = run.random.chance(0.25);
+  run.host = kill ? run.host.kill() : run.host.crash(run.random.chance(0.2) ? "nothing" : undefined);
+  if (kill) run.counts.kills++;
+  return true;
+}
+
+async function work(run: Run, journal: Journal): Promise<StageEnd> {
+  const { random, settings } = run;
+  const stage = new Stage(run.host, (who, error) => run.ledger.fail(`${who}: ${describe(error)}`));
+  const working: Work = { run, stage, journal, epoch: journal.epoch, showsDurable: journal.durability === "sync", closing: false };
+  const controller = new AbortController();
+  const { signal } = controller;
+  if (settings.options.retention !== undefined) run.ledger.lowMost = Infinity;
+  const workers = [
+    ...Array.from({ length: random.between(1, 3) }, () => writer(working, random.between(3, 20))),
+    ...Array.from({ length: random.between(0, 2) }, () => reader(working, random.between(2, 6))),
+    upkeep(working, random.between(0, 6)),
+  ];
+  stage.start("the work", async () => {
+    try {
+      await Promise.all(workers);
+      await makeRoom(working);
+    } finally {
+      controller.abort();
+    }
+  });
+  for (let tails = random.between(0, 2); tails > 0; tails--) stage.start("a tail", async () => await tail(working, journal, signal, () => working.showsDurable));
+  if (random.chance(0.3)) stage.start("a reader", async () => await readerProcess(working, signal));
+  const end = await stage.finish();
+  if (end === "hung") run.ledger.fail(`it hangs: ${stage.waiting}`);
+  if (end === "done") inspect(working);
+  return end;
+}
+
+async function close(run: Run, journal: Journal): Promise<"frozen" | "failed" | undefined> {
+  const { random, ledger, counts, host } = run;
+  if (random.chance(0.3)) host.crashAfter(random.between(1, 6));
+  const { appended } = journal.cursors;
+  const healthy = journal.state === "open";
+  return await alone(run, "close", async () => {
+    const { state, cursors } = await journal.close();
+    counts.closes++;
+    if (state === "clean") {
+      if (cursors.durable !== cursors.appended) ledger.fail(`close says clean, with ${cursors.durable} of ${cursors.appended} durable`);
+      if (cursors.appended !== appended && healthy) ledger.fail(`close says that ${cursors.appended} were appended, and it was ${appended}`);
+      if (healthy) ledger.acknowledge(cursors.appended);
+    } else if (state === "timed out") ledger.fail("close timed out, and no timeout was given");
+    else if (!mayHappen(run, "POISONED") && healthy) ledger.fail(`close says ${state}, and nothing has failed`);
+    ledger.acknowledge(cursors.durable);
+    if (journal.state !== "closed") ledger.fail(`after close the state is ${journal.state}`);
+    await refusesWhenClosed(run, journal);
+  });
+}
+
+async function refusesWhenClosed(run: Run, journal: Journal): Promise<undefined> {
+  try {
+    journal.append(new Uint8Array(1));
+    run.ledger.fail("append after close was taken");
+  } catch (error) {
+    if (codeOf(error) !== "CLOSED") run.ledger.fail(`append after close: ${describe(error)}`);
+  }
+}
