@@ -37,14 +37,15 @@ export class EventSource {
   /** A new array each time. */
   bytes(number: number): Uint8Array {
     const bytes = Buffer.from(this.#templates[number % this.#templates.length] as Uint8Array);
-    bytes.latin1Write(this.id(number), ID_OFFSET);
+    bytes.write(this.id(number), ID_OFFSET, "latin1");
     return bytes;
   }
 
   /** The number of the event that `bytes` say they are, or undefined when they carry no id of this source. */
   numberOf(bytes: Uint8Array): number | undefined {
     if (bytes.length < ID_OFFSET + ID_LENGTH) return undefined;
-    const id = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice(ID_OFFSET, ID_OFFSET + ID_LENGTH);
+    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const id = view.toString("latin1", ID_OFFSET, ID_OFFSET + ID_LENGTH);
     const number = Number.parseInt(id.slice(-12), 16);
     return number >= 0 && number < NUMBERS && this.id(number) === id ? number : undefined;
   }

@@ -1,0 +1,65 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { inDirectory, runProgram } from "./program.ts";
+
+test("help and version exit with 0", async () => {
+  const help = await runProgram(["--help"]);
+  expect(help.code).toBe(0);
+  expect(help.stdout).toContain("recovery");
+  expect((await runProgram(["--version"])).code).toBe(0);
+});
+
+test("an unknown verb is a usage error that names the nearest one", async () => {
+  const { code, stdout, stderr } = await runProgram(["jurnal"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("unknown verb 'jurnal'");
+  expect(stderr).toContain("Did you mean journal?");
+  expect(stdout).toBe("");
+});
+
+test("an unknown option is a usage error that names the nearest one", async () => {
+  const { code, stderr } = await runProgram(["config", "--strct"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("Did you mean --strict?");
+});
+
+test.each([["--events", "0"], ["--events", "many"], ["--kills", "-1"], ["--seed", "1.5"], ["--seed", ""]])(
+  "%s %s is a usage error that says what it must be",
+  async (option, value) => {
+    const { code, stderr } = await runProgram(["config", `${option}=${value}`]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("must be a whole number from");
+  },
+);
+
+test("a directory that is a file is an invalid configuration", () =>
+  inDirectory(async (directory) => {
+    const file = join(directory, "file");
+    await writeFile(file, "");
+    const { code, stderr } = await runProgram(["config", "--dir", file]);
+    expect(code).toBe(4);
+    expect(stderr).toContain("isn't a directory");
+  }));
+
+test("a directory that can't be written is unavailable, and the message names it", () =>
+  inDirectory(async (directory) => {
+    await chmod(directory, 0o555);
+    // Permissions don't hold for root, so its run is somebody else's.
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { code, stderr } = await runProgram(["config", "--dir", directory], nobody);
+    expect(stderr).toContain(`no directory can be made in ${directory}`);
+    expect(code).toBe(5);
+  }));
+
+test("a verb that is switched off exits with 0 and says so", async () => {
+  const { code, stdout } = await runProgram(["recovery", "--kills", "0", "--json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ verb: "recovery", ok: true, outcome: "disabled" });
+});
+
+test("a missing input is rejected", async () => {
+  const { code, stdout } = await runProgram(["journal", "--input", "/no/such/file.jsonl", "--json"]);
+  expect(code).toBe(3);
+  expect(stdout).toContain("/no/such/file.jsonl isn't there");
+});
