@@ -131,7 +131,7 @@ export interface JournalReader {
   /** Catches up, then follows. Ends only by its signal (ABORTED), `return`, close (CLOSED), or an error. Holds about two batches of memory. */
   tail(options?: TailOptions): RecordStream;
   /** Reads every byte of every segment and says what is wrong; throws only when it can't read. */
-  verify(options?: { readonly signal?: AbortSignal; readonly onProgress?: (doneBytes: number, totalBytes: number) => void }): Promise<VerifyReport>;
+  verify(options?: VerifyOptions): Promise<VerifyReport>;
   stats(): JournalStats;
 }
 
@@ -220,6 +220,11 @@ export interface RecoveryReport {
   readonly millis: number;
 }
 
+export interface VerifyOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+}
+
 export interface Damage {
   readonly file: string;
   /** Where in the file. */
@@ -257,6 +262,8 @@ export interface JournalStats {
   /** Bytes written as zeros ahead of use. */
   readonly preallocatedBytes: number;
   readonly segmentsRemoved: number;
+  /** Files that were to be removed and couldn't; the next open tries again. */
+  readonly removeErrors: number;
   readonly queueFull: number;
   readonly noSpace: number;
   readonly writeErrors: number;

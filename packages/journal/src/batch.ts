@@ -58,6 +58,13 @@ export class Batch {
     return true;
   }
 
+  /** Takes a body that is made already. */
+  fill(body: Uint8Array, records: number): void {
+    this.buffer.set(body, this.at);
+    this.at += body.length;
+    this.records = records;
+  }
+
   fits(framedBytes: number): boolean {
     return this.at + framedBytes <= this.#limit;
   }

@@ -1,35 +1,14 @@
 import { EhdbError } from "@ehdb/contracts";
-import type { File, Host } from "@ehdb/host";
+import type { File } from "@ehdb/host";
 import type { JournalRecord } from "./api.ts";
+import { decodeRecords } from "./body.ts";
 import { corrupt } from "./damage.ts";
-import { inflateBody } from "./deflate.ts";
-import { flag } from "./format.ts";
-import { readFrames } from "./frames.ts";
-import { plainBody } from "./recovery.ts";
 import type { Segment } from "./segment.ts";
 import { openingOf } from "./tail.ts";
 import { BatchWalker } from "./walker.ts";
 import type { RawBatch } from "./walker.ts";
-import type { ReadFiles } from "./read-files.ts";
-
-/** What reading needs to know of a log, whoever writes it. */
-export interface LogView {
-  readonly host: Host;
-  readonly files: ReadFiles;
-  readonly segments: readonly Segment[];
-  readonly first: number;
-  readonly last: number;
-  readonly epoch: number;
-  /** Changes when segments may have been cut or replaced: a cursor finds its place again. */
-  readonly generation: number;
-  /** Throws CLOSED, or TRUNCATED when `sequence`, read in `epoch`, was taken back since. */
-  assertContinues(sequence: number, epoch: number): void;
-  /** Resolves at the next news: more to read, a reopen, a close. */
-  news(): Promise<void>;
-  /** Counts a read, or what it failed with; the error comes back as the one to throw. */
-  noteRead(): void;
-  noteError(error: unknown): unknown;
-}
+import type { LogView } from "./log-view.ts";
+import { isAbsent } from "./machine-error.ts";
 
 /** Reads a log forwards, a batch at a time, across segments. Holds one chunk and one batch in memory. */
 export class LogCursor {
@@ -53,6 +32,20 @@ export class LogCursor {
 
   /** The next batch's records up to `to`; `undefined` when there is none. */
   async read(to: number): Promise<readonly JournalRecord[] | undefined> {
+    for (;;) {
+      const { generation } = this.#view;
+      try {
+        return await this.#read(to);
+      } catch (error) {
+        if (this.#next < this.#view.first) throw compacted(this.#next, this.#view.first);
+        // What was being read was replaced meanwhile: its place is found again.
+        if (generation !== this.#view.generation) continue;
+        if (!isAbsent(error) || !(await this.#view.relist())) throw error;
+      }
+    }
+  }
+
+  async #read(to: number): Promise<readonly JournalRecord[] | undefined> {
     for (;;) {
       await this.#continue();
       if (this.#next > to) return undefined;
@@ -129,13 +122,7 @@ export class LogCursor {
     const segment = locate(view.segments, this.#next);
     if (segment === undefined) return undefined;
     const expected = this.#next <= segment.first ? openingOf(segment) : await startIn(view, segment, this.#next);
-    let file: File;
-    try {
-      file = await view.host.files.open(segment.path, "read");
-    } catch (error) {
-      if (this.#next < view.first) throw compacted(this.#next, view.first);
-      throw error;
-    }
+    const file = await view.host.files.open(segment.path, "read");
     this.#file = file;
     this.#segment = segment;
     this.#limit = segment.end;
@@ -146,8 +133,21 @@ export class LogCursor {
 
 /** One record, through the sparse index. */
 export async function readRecord(view: LogView, sequence: number): Promise<JournalRecord> {
-  const segment = locate(view.segments, sequence);
-  if (segment === undefined) throw lost(sequence);
+  for (;;) {
+    const { generation } = view;
+    const segment = locate(view.segments, sequence);
+    if (segment === undefined) throw lost(sequence);
+    try {
+      return await readIn(view, segment, sequence);
+    } catch (error) {
+      if (sequence < view.first) throw compacted(sequence, view.first);
+      if (generation !== view.generation) continue;
+      if (!isAbsent(error) || !(await view.relist())) throw error;
+    }
+  }
+}
+
+async function readIn(view: LogView, segment: Segment, sequence: number): Promise<JournalRecord> {
   const expected = await startIn(view, segment, sequence);
   return await view.files.use(segment, async (file) => {
     const walker = new BatchWalker(file, segment.seed, expected, segment.end, pointChunkBytes);
@@ -158,12 +158,11 @@ export async function readRecord(view: LogView, sequence: number): Promise<Journ
         throw lost(sequence);
       }
       const { firstSequence, records } = batch.header;
-      if (sequence >= firstSequence + records) {
-        if ((walker.sequence as number) > sequence) throw lost(sequence);
-        continue;
-      }
       if (sequence < firstSequence) throw lost(sequence);
-      return (await decodeRecords(view.host, segment, batch))[sequence - firstSequence] as JournalRecord;
+      if (sequence < firstSequence + records) {
+        return (await decodeRecords(view.host, segment, batch))[sequence - firstSequence] as JournalRecord;
+      }
+      if ((walker.sequence as number) > sequence) throw lost(sequence);
     }
   });
 }
@@ -207,24 +206,6 @@ async function buildIndex(view: LogView, segment: Segment): Promise<void> {
   } finally {
     building.delete(segment);
   }
-}
-
-export async function decodeRecords(host: Host, segment: Segment, batch: RawBatch): Promise<JournalRecord[]> {
-  const { flags, records, firstSequence, time, epoch } = batch.header;
-  let body = plainBody(segment, batch);
-  if ((flags & flag.compressed) !== 0) {
-    const whole = await host.workers.run(inflateBody, body).catch(() => undefined);
-    if (whole === undefined) throw undecodable(segment, batch, "its body doesn't decompress");
-    body = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
-  }
-  const frames = readFrames(body, records);
-  if (frames === undefined) throw undecodable(segment, batch, "its records don't fill its body");
-  return frames.map((data, i) => ({ sequence: firstSequence + i, data, time, epoch }));
-}
-
-function undecodable(segment: Segment, batch: RawBatch, reason: string): EhdbError {
-  const { firstSequence, records } = batch.header;
-  return corrupt({ file: segment.path, offset: batch.offset, first: firstSequence, last: firstSequence + records - 1, reason });
 }
 
 function damagedBatch(segment: Segment, walker: BatchWalker): EhdbError {

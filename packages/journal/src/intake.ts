@@ -22,6 +22,16 @@ export interface IntakeStats {
   noSpace: number;
 }
 
+/** A whole body that is written as it is. */
+export interface MadeBatch {
+  readonly flags: number;
+  readonly body: Uint8Array;
+  readonly records: number;
+  /** Default: this incarnation's, now. */
+  readonly epoch?: number;
+  readonly time?: number;
+}
+
 /** What was minted for one write. */
 interface Minted extends SequenceRange {
   readonly batch: Batch;
@@ -103,15 +113,17 @@ export class Intake {
     }, options);
   }
 
-  /** A batch without records, in its place between the others. `undefined` when there is no room even for that. */
-  mark(flags: number, body: Uint8Array): Batch | undefined {
+  /** A batch made elsewhere, in its place between the others: a mark, or a copy. `undefined` when there is no room. */
+  insert(made: MadeBatch): Batch | undefined {
     if (this.#stopped !== undefined) throw this.#stopped;
     this.#closeOpen();
-    const segment = this.#space.placeMark(diskBytes(body.length));
+    const { body, records } = made;
+    const bytes = diskBytes(body.length);
+    const segment = records === 0 ? this.#space.placeMark(bytes) : this.#space.place(bytes);
     if (segment === undefined) return undefined;
-    const batch = this.#newBatch(segment, flags, body.length);
-    batch.buffer.set(body, batch.at);
-    batch.at += body.length;
+    const batch = this.#newBatch(segment, body.length, made);
+    batch.fill(body, records);
+    this.appended += records;
     this.#open = batch;
     this.#closeOpen();
     this.#onWork();
@@ -198,13 +210,14 @@ export class Intake {
     const segment = this.#space.place(bytes);
     if (segment === undefined) return false;
     const most = Math.min(groupBytes, this.#space.roomIn(segment) - batchOverheadBytes, allowed - batchOverheadBytes);
-    this.#open = this.#newBatch(segment, 0, Math.max(framed, most));
+    this.#open = this.#newBatch(segment, Math.max(framed, most));
     this.#onWork();
     return true;
   }
 
-  #newBatch(segment: SegmentWriter, flags: number, bodyLimit: number): Batch {
-    const place = { segment, firstSequence: this.appended + 1, time: this.#time.now(), epoch: this.#epoch, flags };
+  #newBatch(segment: SegmentWriter, bodyLimit: number, made: Partial<MadeBatch> = {}): Batch {
+    const { flags = 0, epoch = this.#epoch, time = this.#time.now() } = made;
+    const place = { segment, firstSequence: this.appended + 1, time, epoch, flags };
     return new Batch(place, this.#pool.take(bodyLimit), bodyLimit);
   }
 

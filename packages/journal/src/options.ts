@@ -1,7 +1,8 @@
+import { resolve } from "node:path";
 import { EhdbError, KIB, MIB, DEFAULT_IN_FLIGHT_BYTES } from "@ehdb/contracts";
 import { realHost } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
-import type { JournalOptions, JournalReaderOptions, KeyRing, Retention } from "./api.ts";
+import type { Durability, JournalOptions, JournalReaderOptions, KeyRing, Retention, SalvageOptions } from "./api.ts";
 import { MAX_KEY_ID_BYTES } from "./format.ts";
 import type { RecoveryContext } from "./recovery.ts";
 
@@ -15,7 +16,7 @@ export interface ResolvedOptions extends RecoveryContext {
   readonly retention: Retention;
   readonly compression: "none" | "deflate";
   readonly blockingSync: boolean;
-  readonly verifyOnOpen: "tail" | "all";
+  readonly reserveBytes: number;
   readonly lockTimeoutMillis: number;
 }
 
@@ -41,11 +42,12 @@ export function resolveOptions(options: JournalOptions): ResolvedOptions {
   return {
     dir: directory(options.dir),
     host: options.host ?? realHost(),
-    durability: oneOf(options, "durability", ["sync", "batch", "async"], "sync"),
+    durability: resolveDurability(options.durability ?? "sync"),
     batchBytes: whole(options, "batchBytes", 256 * KIB, 1, GIB),
     batchRecords: whole(options, "batchRecords", 1024, 1, 2 ** 31),
     batchMillis: whole(options, "batchMillis", 10, 1, 60_000),
     segmentBytes,
+    leastEpoch: 1,
     initialBytes: Math.min(segmentBytes - 64 * KIB, MIB),
     maxInFlightBytes: whole(options, "maxInFlightBytes", DEFAULT_IN_FLIGHT_BYTES, MIB, GIB),
     indexStride: whole(options, "indexStride", 1024, 1, 2 ** 20),
@@ -70,10 +72,34 @@ export function resolveReaderOptions(options: JournalReaderOptions): ResolvedRea
   };
 }
 
+const salvageOptions = ["dir", "to", "host", "encryption", "onProgress"] as const satisfies (keyof SalvageOptions)[];
+
+export interface ResolvedSalvageOptions {
+  readonly host: Host;
+  readonly dir: string;
+  readonly to: string;
+  readonly encryption: KeyRing | undefined;
+}
+
+export function resolveSalvageOptions(options: SalvageOptions): ResolvedSalvageOptions {
+  refuseUnknown(options, salvageOptions, "");
+  const dir = directory(options.dir);
+  const to = directory(options.to, "to");
+  if (resolve(dir) === resolve(to)) throw invalid("to", to, "another directory than dir: the damaged journal is only read");
+  if (options.onProgress !== undefined && typeof options.onProgress !== "function") {
+    throw invalid("onProgress", options.onProgress, "a function");
+  }
+  return { host: options.host ?? realHost(), dir, to, encryption: keyRing(options.encryption) };
+}
+
+export function resolveDurability(durability: Durability): Durability {
+  return oneOf({ durability }, "durability", ["sync", "batch", "async"], "sync");
+}
+
 /** A journal's directory, as a path; relative ones are taken from the process's working directory. */
-export function directory(dir: unknown): string {
+export function directory(dir: unknown, name = "dir"): string {
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
-    throw invalid("dir", dir, "the path of the journal's own directory, as a string that isn't empty");
+    throw invalid(name, dir, "the path of the journal's own directory, as a string that isn't empty");
   }
   return dir;
 }

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "@ehdb/host";
 import type { Durability } from "./api.ts";
 import type { Batch } from "./batch.ts";
 import { deflateBody } from "./deflate.ts";
+import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import type { EngineTime } from "./engine-time.ts";
 import { BATCH_HEADER_BYTES, flag, readU64 } from "./format.ts";
@@ -106,6 +107,7 @@ export class Pump {
   /** Resolves when `sequence`, already written or in the intake, is on disk. */
   async whenDurable(sequence: number): Promise<void> {
     if (sequence <= this.durable) return;
+    if (this.#stopReason !== undefined) throw this.#stopReason;
     if (this.durability === "async") this.wantSync(sequence);
     const batch = this.#intake.find(sequence);
     await (batch === undefined ? this.#waiters.wait(sequence) : batch.durable());
@@ -120,12 +122,13 @@ export class Pump {
 
   setDurability(durability: Durability): void {
     this.durability = durability;
+    if (durability === "batch" && this.written > this.durable) this.#armBatchTimer();
     this.schedule();
   }
 
   /** Syncs a segment, its zeros included. A failure is reported, and this never retries. */
   async sync(writer: SegmentWriter): Promise<void> {
-    while (writer.syncing !== undefined) await writer.syncing;
+    while (writer.syncing !== undefined || writer.writing !== undefined) await (writer.syncing ?? writer.writing);
     if (this.#stopReason !== undefined) return;
     const { zeroed, position, writtenLast } = writer;
     const [bytes, records] = [this.#unsyncedBytes, this.#unsyncedRecords];
@@ -179,8 +182,9 @@ export class Pump {
   /** The last words of a clean close: everything is durable, and nothing follows. */
   async sayClean(): Promise<void> {
     await this.quiet();
-    if (this.#stopReason !== undefined) return;
     const writer = this.#current;
+    while (writer.syncing !== undefined) await writer.syncing;
+    if (this.#stopReason !== undefined) return;
     if (writer.position + MARK_BYTES <= Math.min(writer.allocated, writer.capacity)) this.#writeMark(flag.mark | flag.clean);
     await this.sync(writer);
   }
@@ -260,6 +264,7 @@ export class Pump {
       if (batch.waiter !== undefined) this.#waiters.push(batch.last, batch.waiter);
       this.#hooks.advanced();
     } else {
+      if (gapEnd !== undefined) this.written = gapEnd - 1;
       this.#markWaiters.push(...(batch.waiter === undefined ? [] : [batch.waiter]));
     }
     return bytes.length;
@@ -291,6 +296,7 @@ export class Pump {
     this.#current = next;
     this.#stated = this.durable;
     this.stats.rolls++;
+    (before.segment as Segment).fileBytes = before.zeroed;
     this.#hooks.started(next.segment as Segment, before);
   }
 
@@ -369,7 +375,14 @@ async function blocking(writer: SegmentWriter): Promise<void> {
 }
 
 async function writeSlices(writer: SegmentWriter, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; at += turnBytes) {
-    await writer.file.write(bytes.subarray(at, at + turnBytes), writer.position + at);
+  const done = deferred<void>();
+  writer.writing = done.promise;
+  try {
+    for (let at = 0; at < bytes.length; at += turnBytes) {
+      await writer.file.write(bytes.subarray(at, at + turnBytes), writer.position + at);
+    }
+  } finally {
+    writer.writing = undefined;
+    done.resolve();
   }
 }

@@ -1,11 +1,15 @@
 import { join } from "node:path";
 import type { Host } from "@ehdb/host";
-import { EhdbError } from "@ehdb/contracts";
-import type { RecoveryReport } from "./api.ts";
+import { isNoSpace } from "./machine-error.ts";
+import { giveUpReserve } from "./reserve.ts";
+import type { Damage, RecoveryReport } from "./api.ts";
 import { loadChain } from "./chain.ts";
 import type { Chain } from "./chain.ts";
 import { BATCH_HEADER_BYTES, flag, MARK_RESERVE_BYTES, padded } from "./format.ts";
-import { TAG_BYTES, wrongKey } from "./cipher.ts";
+import { plainBody } from "./body.ts";
+import { TAG_BYTES } from "./cipher.ts";
+import { corrupt } from "./damage.ts";
+import { walkSegment } from "./walk-segment.ts";
 import { createSegment, OPEN_BATCH_BYTES } from "./segment-writer.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 import type { LoadContext, Segment } from "./segment.ts";
@@ -17,7 +21,9 @@ import type { RawBatch } from "./walker.ts";
 export interface RecoveryContext extends LoadContext {
   readonly segmentBytes: number;
   readonly initialBytes: number;
-  readonly reserveBytes: number;
+  readonly verifyOnOpen: "tail" | "all";
+  /** The epoch is this at least. */
+  readonly leastEpoch: number;
 }
 
 export interface Recovered {
@@ -30,6 +36,8 @@ export interface Recovered {
   readonly epoch: number;
   readonly time: number;
   readonly maxId: number;
+  /** Files that no chain reaches any more. They may go once nobody reads them; the next recovery would find them void again. */
+  readonly voidFiles: readonly string[];
   readonly report: RecoveryReport;
 }
 
@@ -41,8 +49,6 @@ interface Cut {
   readonly copyFrom: number;
 }
 
-export const reservePath = (dir: string): string => join(dir, "space.reserve");
-
 /**
  * Finds what is true, writes whatever isn't yet stated durable into a new segment, and only then removes what is void. A
  * crash at any point of it is just another crash.
@@ -50,13 +56,14 @@ export const reservePath = (dir: string): string => join(dir, "space.reserve");
 export async function recover(context: RecoveryContext): Promise<Recovered> {
   const started = context.host.clock.monotonic();
   const chain = await loadChain(context);
+  if (context.verifyOnOpen === "all") await refuseDamage(context.host, chain.segments);
   const { tail } = chain;
   const stated = tail?.stated ?? 0;
   const last = tail?.last ?? 0;
   const segments = chain.segments.filter((segment) => segment.last >= chain.lowWater || segment === chain.segments.at(-1));
   const newest = segments.at(-1);
   const cut = newest === undefined ? emptyCut : await findCut(context.host, newest, chain);
-  const epoch = (tail?.epoch ?? 0) + 1;
+  const epoch = Math.max(context.leastEpoch, (tail?.epoch ?? 0) + 1);
   const time = Math.max(tail?.time ?? 0, context.host.clock.now());
   let recordsCopied = 0;
   const build = (zeroBytes: number): Promise<SegmentWriter> =>
@@ -91,8 +98,9 @@ export async function recover(context: RecoveryContext): Promise<Recovered> {
     millis: context.host.clock.monotonic() - started,
   });
   const common = { lowWater: chain.lowWater, epoch, time, maxId: chain.maxId + 1 };
-  if (writer === undefined) return { ...common, segments, writer, last: stated, epoch: epoch - 1, report: report() };
-
+  if (writer === undefined) {
+    return { ...common, segments, writer, last: stated, epoch: epoch - 1, voidFiles: [], report: report() };
+  }
   if (recordsCopied > 0) await stateDurable(writer, last, epoch, time);
   if (newest !== undefined) {
     if (cut.predecessorId === newest.id) {
@@ -101,9 +109,30 @@ export async function recover(context: RecoveryContext): Promise<Recovered> {
       segments.pop();
     }
   }
-  await removeVoid(context, chain, segments);
+  const voidFiles = voidOf(context, chain, segments);
   segments.push(writer.segment as Segment);
-  return { ...common, segments, writer, last, report: report() };
+  return { ...common, segments, writer, last, voidFiles, report: report() };
+}
+
+/** Every segment is read before anything is written. */
+async function refuseDamage(host: Host, segments: readonly Segment[]): Promise<void> {
+  const onDamage = (damage: Damage): void => {
+    throw corrupt(damage);
+  };
+  for (const segment of segments) {
+    const file = await host.files.open(segment.path, "read");
+    try {
+      await walkSegment(host, file, segment, { onDamage });
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function voidOf(context: RecoveryContext, chain: Chain, live: readonly Segment[]): string[] {
+  const kept = new Set(live.map((segment) => segment.path));
+  const dropped = chain.segments.map((segment) => segment.path).filter((path) => !kept.has(path));
+  return [...chain.temporaries.map((name) => join(context.dir, name)), ...chain.strays, ...dropped];
 }
 
 const emptyCut: Cut = { predecessorId: 0, position: { offset: 0, last: 0, crc: 0 }, copyFrom: 0 };
@@ -146,15 +175,6 @@ async function copyBatches(host: Host, from: Segment, offset: number, writer: Se
   return records;
 }
 
-/** The body as it was before encryption; still compressed when it is. */
-export function plainBody(segment: Segment, batch: RawBatch): Buffer {
-  const { flags, bodyBytes, number } = batch.header;
-  if ((flags & flag.encrypted) === 0) return batch.body;
-  const plain = segment.cipher?.decrypt(batch.bytes, bodyBytes, number);
-  if (plain === undefined) throw wrongKey(segment.path, segment.keyId);
-  return plain;
-}
-
 /** Calls `visit` for each batch from `offset` to the segment's end, until it returns true. */
 async function walk(
   host: Host,
@@ -178,9 +198,14 @@ async function walk(
 async function stateDurable(writer: SegmentWriter, last: number, epoch: number, time: number): Promise<void> {
   const fields = { records: 0, firstSequence: last + 1, durable: last, epoch, time, flags: flag.mark };
   const bytes = writer.seal(Buffer.alloc(BATCH_HEADER_BYTES), 0, fields);
-  await writer.file.write(bytes, writer.position);
-  writer.wrote(bytes.length, fields);
-  await writer.file.dataSync();
+  try {
+    await writer.file.write(bytes, writer.position);
+    writer.wrote(bytes.length, fields);
+    await writer.file.dataSync();
+  } catch (error) {
+    await writer.file.close();
+    throw error;
+  }
   writer.synced = writer.position;
   writer.admitted = writer.position;
 }
@@ -196,7 +221,7 @@ async function buildOnFullDisk(
     if (!isNoSpace(error)) throw error;
   }
   try {
-    await context.host.files.remove(reservePath(context.dir)).catch(ignoreAbsent);
+    await giveUpReserve(context.host, context.dir);
     return await build(least);
   } catch (error) {
     if (!isNoSpace(error)) throw error;
@@ -204,27 +229,3 @@ async function buildOnFullDisk(
   }
 }
 
-async function removeVoid(context: RecoveryContext, chain: Chain, live: readonly Segment[]): Promise<void> {
-  const kept = new Set(live.map((segment) => segment.path));
-  const dropped = chain.segments.map((segment) => segment.path).filter((path) => !kept.has(path));
-  const temporaries = chain.temporaries.map((name) => join(context.dir, name));
-  for (const path of [...temporaries, ...chain.strays, ...dropped]) {
-    await context.host.files.remove(path).catch(ignoreAbsent);
-  }
-}
-
-export function isNoSpace(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOSPC" || code === "EDQUOT" || code === "NO_SPACE";
-}
-
-export function ignoreAbsent(error: unknown): void {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code !== "ENOENT") throw error;
-}
-
-/** Wraps what the machine said while the journal was being read or recovered. */
-export function ioError(error: unknown, what: string, path: string): unknown {
-  if (error instanceof EhdbError) return error;
-  return new EhdbError("IO_ERROR", `${what} failed: ${error instanceof Error ? error.message : String(error)}`, { file: path }, error);
-}

@@ -48,6 +48,8 @@ export class SegmentWriter {
   nextSequence = 1;
   /** The sync that runs; nothing is written meanwhile. */
   syncing: Promise<void> | undefined;
+  /** The write in slices that runs; no sync is issued meanwhile. */
+  writing: Promise<void> | undefined;
   segment: Segment | undefined;
   #number = 0;
   #lastCrc = 0;

@@ -9,7 +9,7 @@ import { SparseIndex } from "./sparse-index.ts";
 import { BatchWalker } from "./walker.ts";
 
 const segmentName = /^(\d{16})\.segment$/;
-const temporaryName = /\.(?:segment|reserve)\.tmp$/;
+const temporaryName = /\.(?:segment|reserve)\.[0-9a-f]+\.tmp$/;
 
 export const segmentPath = (dir: string, id: number): string => join(dir, `${String(id).padStart(16, "0")}.segment`);
 
@@ -41,6 +41,8 @@ export class Segment {
   end: number;
   last: number;
   lastCrc: number;
+  /** The size of its file, space made ahead included. */
+  fileBytes = 0;
 
   constructor(
     header: SegmentHeader,
@@ -123,7 +125,9 @@ async function readOpening(
   if (cipher !== undefined && !Buffer.from(preamble.keyCheck).equals(cipher.keyCheck)) throw wrongKey(path, header.keyId);
   const { epoch, time, crc } = open.header;
   const opening = { preamble, epoch, time, crc, end: walker.offset };
-  return { state: "started", segment: new Segment(header, path, opening, cipher, context.indexStride), bytes };
+  const segment = new Segment(header, path, opening, cipher, context.indexStride);
+  segment.fileBytes = bytes;
+  return { state: "started", segment, bytes };
 }
 
 async function onlyZeros(file: File, bytes: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Timer } from "@ehdb/host";
 import { DATA_START, MARK_RESERVE_BYTES } from "./format.ts";
-import { isNoSpace } from "./recovery.ts";
+import { isNoSpace } from "./machine-error.ts";
 import { createSegment, OPEN_BATCH_BYTES } from "./segment-writer.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 import type { LoadContext } from "./segment.ts";

@@ -1,7 +1,8 @@
-import { abortedError, EhdbError, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
-import type { LogView } from "./cursor.ts";
+import type { LogView } from "./log-view.ts";
+import { within } from "./waiting.ts";
 
 /** What can be read when the scan starts, or up to `to`. */
 export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
@@ -41,27 +42,12 @@ export function tail(view: LogView, options: TailOptions = {}): RecordStream {
         if (view.last > to) continue;
         options.onCaughtUp?.(to);
         if (view.last > to) continue;
-        await newsOr(view, signal);
+        await within(view.host.clock, view.news(), "the tail", "READY_TIMEOUT", signal === undefined ? {} : { signal });
       }
     } finally {
       await cursor.close();
     }
   });
-}
-
-async function newsOr(view: LogView, signal: AbortSignal | undefined): Promise<void> {
-  throwIfAborted(signal, "the tail");
-  if (signal === undefined) return await view.news();
-  let onAbort!: () => void;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(abortedError(signal, "the tail"));
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    await Promise.race([view.news(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }
 
 async function startOf(view: LogView, options: { from?: number; after?: Checkpoint }): Promise<number> {
@@ -79,10 +65,13 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
   checkSequence("after.epoch", after.epoch, 0);
   const { sequence, epoch } = after;
   if (sequence + 1 < view.first) throw compacted(sequence + 1, view.first);
-  if (sequence > view.last || sequence < view.first) {
-    if (sequence > view.last) throw truncated(sequence, epoch, view.last);
-    return sequence + 1;
+  view.assertContinues(sequence, epoch);
+  if (sequence > view.last) {
+    // Appended by this very incarnation, and not readable yet.
+    if (epoch === view.epoch) return sequence + 1;
+    throw truncated(sequence, epoch, view.last);
   }
+  if (sequence < view.first) return sequence + 1;
   const record = await readRecord(view, sequence);
   if (record.epoch > epoch) throw truncated(sequence, epoch, view.last);
   return sequence + 1;

@@ -1,7 +1,7 @@
-import type { Host } from "@ehdb/host";
+import type { File, Host } from "@ehdb/host";
 import { scanBeyond } from "./beyond.ts";
 import { corrupt } from "./damage.ts";
-import { flag, readU64 } from "./format.ts";
+import { BATCH_HEADER_BYTES, flag, readU64 } from "./format.ts";
 import type { Segment } from "./segment.ts";
 import { BatchWalker } from "./walker.ts";
 import type { RawBatch } from "./walker.ts";
@@ -37,22 +37,22 @@ export const carries = (batch: RawBatch): boolean => batch.header.records > 0 ||
 
 /**
  * Walks the newest started segment to the end of its chain and tells a torn tail from rot: a later batch that states the gap
- * durable means CORRUPT. Sets the segment's end and fills its index.
+ * durable means CORRUPT. Sets the segment's end and fills its index. With `known`, what an earlier call found, it only looks
+ * at what has come since.
  */
-export async function scanTail(host: Host, segment: Segment, bytes: number): Promise<Tail> {
+export async function scanTail(host: Host, segment: Segment, bytes: number, known?: Tail): Promise<Tail> {
   const file = await host.files.open(segment.path, "read");
   try {
-    const walker = new BatchWalker(file, segment.seed, openingOf(segment), bytes);
-    let { lowWater } = segment.preamble;
-    let [last, lastCrc, stated, epoch, time] = [segment.last, segment.openCrc, segment.first - 1, segment.epoch, segment.openedMillis];
-    let lastCarrier: ChainPosition | undefined;
-    let clean = false;
+    const place = { offset: segment.end, previousCrc: segment.lastCrc };
+    const expected = known === undefined ? openingOf(segment) : { ...place, sequence: known.last + 1 };
+    const walker = new BatchWalker(file, segment.seed, expected, bytes);
+    let { last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes } = known ?? startOf(segment);
     for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
       const { header } = batch;
       if ((header.flags & flag.lowWater) !== 0) lowWater = Math.max(lowWater, readU64(batch.body, 0));
       if (header.records > 0) segment.index.add(header.firstSequence, batch.offset);
       last = (walker.sequence as number) - 1;
-      lastCrc = header.crc;
+      segment.lastCrc = header.crc;
       stated = Math.max(stated, header.durable);
       epoch = Math.max(epoch, header.epoch);
       time = Math.max(time, header.time);
@@ -62,13 +62,11 @@ export async function scanTail(host: Host, segment: Segment, bytes: number): Pro
     segment.index.complete = true;
     segment.end = walker.offset;
     segment.last = last;
-    segment.lastCrc = lastCrc;
-    const missing = last + 1;
-    let tornBytes = 0;
-    if (!clean) {
+    if (!clean && (known === undefined || !(await startsWithZeros(file, walker.offset)))) {
+      const missing = last + 1;
       tornBytes = await scanBeyond(file, segment.seed, walker.offset, bytes, (header, offset) => {
         if (header.durable < missing) {
-          stated = Math.max(stated, Math.min(header.durable, last));
+          stated = Math.max(stated, header.durable);
           return;
         }
         throw corrupt({
@@ -84,6 +82,25 @@ export async function scanTail(host: Host, segment: Segment, bytes: number): Pro
   } finally {
     await file.close();
   }
+}
+
+function startOf(segment: Segment): Omit<Tail, "end"> {
+  return {
+    last: segment.first - 1,
+    lastCarrier: undefined,
+    stated: segment.first - 1,
+    epoch: segment.epoch,
+    time: segment.openedMillis,
+    lowWater: segment.preamble.lowWater,
+    clean: false,
+    tornBytes: 0,
+  };
+}
+
+async function startsWithZeros(file: File, offset: number): Promise<boolean> {
+  const bytes = Buffer.alloc(BATCH_HEADER_BYTES);
+  await file.read(bytes, offset);
+  return bytes.every((byte) => byte === 0);
 }
 
 /** What the batch after a segment's first must say. */

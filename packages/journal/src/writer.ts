@@ -3,9 +3,9 @@ import type { Batch } from "./batch.ts";
 import { EngineTime } from "./engine-time.ts";
 import { flag, writeU64 } from "./format.ts";
 import { Intake } from "./intake.ts";
+import type { MadeBatch } from "./intake.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { Pump } from "./pump.ts";
-import { ignoreAbsent } from "./recovery.ts";
 import type { Recovered } from "./recovery.ts";
 import type { Segment } from "./segment.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
@@ -15,7 +15,7 @@ export interface WriterHooks {
   readonly started: (segment: Segment) => void;
   readonly advanced: () => void;
   /** The disk failed after something may have been minted: this writer is done. */
-  readonly poisoned: (error: EhdbError) => void;
+  readonly poisoned: () => void;
 }
 
 /** One incarnation of the writing side, from a recovery to a close or a poisoning. */
@@ -55,14 +55,23 @@ export class Writer {
 
   /** Writes the mark behind which everything below `sequence` is void, and waits until it is on disk. */
   async markLowWater(sequence: number): Promise<void> {
-    await (await this.#mark(flag.lowWater, sequence)).durable();
+    const batch = await this.insert({ flags: flag.mark | flag.lowWater, body: sequenceBody(sequence), records: 0 });
+    await batch.durable();
   }
 
   /** States that the sequences from the next one to `sequence - 1` don't exist. */
   async skipTo(sequence: number): Promise<void> {
-    const batch = await this.#mark(flag.gap, sequence);
+    await this.insert({ flags: flag.mark | flag.gap, body: sequenceBody(sequence), records: 0 });
     this.intake.skipTo(sequence);
-    await batch.durable();
+  }
+
+  /** Waits for room for a batch made elsewhere, and puts it in. */
+  async insert(made: MadeBatch): Promise<Batch> {
+    for (;;) {
+      const batch = this.intake.insert(made);
+      if (batch !== undefined) return batch;
+      await this.intake.ready(made.body.length);
+    }
   }
 
   /** Stops taking in and waits for what is in to be on disk, and for a last mark to say so. */
@@ -74,7 +83,15 @@ export class Writer {
     if (this.poison !== undefined) throw this.poison;
   }
 
-  /** Waits for all I/O in flight, gives back what wasn't used, and lets the files go. */
+  /** Takes nothing more in, writes nothing more, and says so to whoever waits. */
+  abandon(closed: EhdbError, outcomeUnknown: EhdbError): void {
+    this.poison ??= closed;
+    this.intake.stop(closed);
+    this.intake.drop(outcomeUnknown);
+    this.pump.stop(outcomeUnknown);
+  }
+
+  /** Waits for all I/O in flight, gives back what wasn't used, and lets the files go. What fails here does no harm. */
   async dispose(trim: boolean): Promise<void> {
     await this.pump.quiet();
     const unused = await this.space.end();
@@ -82,22 +99,11 @@ export class Writer {
     const { current } = this.pump;
     for (const writer of new Set([unused, this.space.filling])) {
       if (writer === undefined || writer === current) continue;
-      await writer.file.close();
-      await this.#options.host.files.remove(writer.path).catch(ignoreAbsent);
+      await quietly(writer.file.close());
+      await quietly(this.#options.host.files.remove(writer.path));
     }
-    if (trim && this.poison === undefined) await current.file.truncate(current.position);
-    await current.file.close();
-  }
-
-  async #mark(kind: number, sequence: number): Promise<Batch> {
-    const body = Buffer.alloc(8);
-    writeU64(body, 0, sequence);
-    let batch = this.intake.mark(flag.mark | kind, body);
-    while (batch === undefined) {
-      await this.intake.ready(body.length);
-      batch = this.intake.mark(flag.mark | kind, body);
-    }
-    return batch;
+    if (trim && this.poison === undefined) await quietly(current.file.truncate(current.position));
+    await quietly(current.file.close());
   }
 
   #fail(cause: unknown, what: string): void {
@@ -119,9 +125,18 @@ export class Writer {
       data,
       cause,
     );
-    this.intake.stop(this.poison);
-    this.intake.drop(outcomeUnknown);
-    this.pump.stop(outcomeUnknown);
-    this.#hooks.poisoned(this.poison);
+    this.abandon(this.poison, outcomeUnknown);
+    this.#hooks.poisoned();
   }
+}
+
+function sequenceBody(sequence: number): Buffer {
+  const body = Buffer.alloc(8);
+  writeU64(body, 0, sequence);
+  return body;
+}
+
+/** For what the next recovery does again if it failed: it only tidies. */
+async function quietly(work: Promise<void>): Promise<void> {
+  await work.catch(() => undefined);
 }

@@ -1,0 +1,441 @@
+import { EhdbError } from "@ehdb/contracts";
+import type { Host, Lock } from "@ehdb/host";
+import type {
+  CloseReport,
+  Cursors,
+  DropReport,
+  Durability,
+  Journal,
+  JournalOptions,
+  JournalRecord,
+  JournalStats,
+  RecordStream,
+  RecoveryReport,
+  ScanOptions,
+  SequenceRange,
+  TailOptions,
+  VerifyOptions,
+  VerifyReport,
+  Waiting,
+} from "./api.ts";
+import { compacted, readRecord } from "./cursor.ts";
+import { Cuts } from "./cuts.ts";
+import { lockDirectory } from "./lock.ts";
+import type { LogView } from "./log-view.ts";
+import { isAbsent, machineError } from "./machine-error.ts";
+import { News } from "./news.ts";
+import { resolveDurability, resolveOptions } from "./options.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { ReadFiles } from "./read-files.ts";
+import { recover } from "./recovery.ts";
+import type { Recovered } from "./recovery.ts";
+import { keepReserve } from "./reserve.ts";
+import { retainedFrom } from "./retention.ts";
+import type { Segment } from "./segment.ts";
+import { checkSequence, scan, tail } from "./stream.ts";
+import { noTotals, withWriter } from "./totals.ts";
+import type { WriterTotals } from "./totals.ts";
+import { verify } from "./verify.ts";
+import { checkWaiting, within } from "./waiting.ts";
+import { Writer } from "./writer.ts";
+
+/**
+ * Opens a journal for appending and reading, recovering it first, and locks its directory. Errors: INVALID_OPTION, LOCKED,
+ * CORRUPT, KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR; on all of them nothing that was stored is changed.
+ */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  return await openWith(resolveOptions(options));
+}
+
+export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
+  const { host, dir } = options;
+  let lock: Lock | undefined;
+  try {
+    await host.files.makeDirectory(dir);
+    lock = await lockDirectory(host, dir, options.lockTimeoutMillis);
+    const recovered = await recover(options);
+    const journal = new OpenJournal(options, lock, recovered);
+    await journal.tidy(recovered);
+    return journal;
+  } catch (error) {
+    await lock?.release();
+    throw machineError(error, "opening the journal", dir);
+  }
+}
+
+/** A journal that is open for appending. The writing is a `Writer`'s, one an incarnation; here it meets the readers. */
+export class OpenJournal implements Journal, LogView {
+  readonly dir: string;
+  readonly host: Host;
+  readonly files: ReadFiles;
+  readonly segments: Segment[] = [];
+  generation = 0;
+  recovery!: RecoveryReport;
+  readonly #options: ResolvedOptions;
+  readonly #lock: Lock;
+  readonly #cuts: Cuts = new Cuts();
+  readonly #news: News = new News();
+  #writer: Writer | undefined;
+  #durability: Durability;
+  #epoch = 0;
+  #lowWater = 1;
+  /** The end of what a read-only open can show. */
+  #fixedLast = 0;
+  /** The furthest that readers were shown in this incarnation. */
+  #shown = 0;
+  #past: WriterTotals = noTotals;
+  #counts = { reads: 0, readErrors: 0, corruptions: 0, reopens: 0, segmentsRemoved: 0, removeErrors: 0 };
+  /** Drops and reopens run one after another. */
+  #serial: Promise<unknown> = Promise.resolve();
+  #reopening: Promise<RecoveryReport> | undefined;
+  #closing: Promise<CloseReport> | undefined;
+
+  constructor(options: ResolvedOptions, lock: Lock, recovered: Recovered) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#durability = options.durability;
+    this.dir = options.dir;
+    this.host = options.host;
+    this.files = new ReadFiles(options.host);
+    this.#begin(recovered);
+  }
+
+  get state(): Journal["state"] {
+    if (this.#closing !== undefined) return "closed";
+    if (this.#writer === undefined) return "read-only";
+    if (this.#writer.poison !== undefined) return "poisoned";
+    return this.#writer.space.blocked === undefined ? "open" : "no-space";
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get durability(): Durability {
+    return this.#durability;
+  }
+
+  get first(): number {
+    return Math.max(this.#lowWater, this.segments[0]?.first ?? 1);
+  }
+
+  get last(): number {
+    const pump = this.#writer?.pump;
+    if (pump === undefined) return this.#fixedLast;
+    if (this.#writer?.poison !== undefined) return pump.durable;
+    this.#shown = Math.max(this.#shown, this.#durability === "sync" ? pump.durable : pump.written);
+    return this.#shown;
+  }
+
+  get cursors(): Cursors {
+    const writer = this.#writer;
+    if (writer === undefined) return { appended: this.#fixedLast, written: this.#fixedLast, durable: this.#fixedLast };
+    const { written, durable } = writer.pump;
+    return { appended: writer.intake.appended, written, durable };
+  }
+
+  /** The writer, for what is built on journals inside this package. */
+  get writer(): Writer {
+    return this.#writer ?? this.#refuse();
+  }
+
+  append(data: Uint8Array): number {
+    return (this.#writer ?? this.#refuse()).intake.append(data);
+  }
+
+  appendAll(records: readonly Uint8Array[]): SequenceRange {
+    const { first, last } = this.writer.intake.appendAll(records);
+    return { first, last };
+  }
+
+  async appendDurable(data: Uint8Array, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    const writer = this.writer;
+    const minted = options.signal?.aborted ? undefined : writer.intake.mintNow(data);
+    if (minted === undefined) return (await this.appendAllDurable([data], options)).last;
+    if (this.#durability === "async") writer.pump.wantSync(minted.last);
+    await minted.batch.durable();
+    return minted.last;
+  }
+
+  async appendAllDurable(
+    records: readonly Uint8Array[],
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<SequenceRange> {
+    const writer = this.writer;
+    const { first, last } = await writer.intake.appendWaiting(records, options.signal);
+    await writer.pump.whenDurable(last);
+    return { first, last };
+  }
+
+  async durable(sequence: number): Promise<void> {
+    checkSequence("sequence", sequence, 0);
+    const { appended, durable } = this.cursors;
+    if (sequence <= durable) return;
+    if (sequence > appended) {
+      const message = `sequence ${sequence} hasn't been given out: the last one appended is ${appended}`;
+      throw new EhdbError("OUT_OF_RANGE", message, { sequence, appended });
+    }
+    await this.writer.pump.whenDurable(sequence);
+  }
+
+  async flush(options: Waiting = {}): Promise<number> {
+    checkWaiting(options);
+    const writer = this.writer;
+    if (this.#closing !== undefined) throw this.#closed();
+    if (writer.poison !== undefined) throw writer.poison;
+    const { appended } = writer.intake;
+    writer.pump.wantSync(appended);
+    await within(this.host.clock, writer.pump.whenDurable(appended), "flush()", "FLUSH_TIMEOUT", options);
+    return writer.pump.durable;
+  }
+
+  async ready(bytes?: number, options: Waiting = {}): Promise<void> {
+    checkWaiting(options);
+    await this.writer.intake.ready(bytes, options);
+  }
+
+  setDurability(durability: Durability): void {
+    this.#durability = resolveDurability(durability);
+    this.#writer?.pump.setDurability(durability);
+    this.#news.announce();
+  }
+
+  async read(sequence: number): Promise<JournalRecord> {
+    checkSequence("sequence", sequence, 1);
+    if (this.#closing !== undefined) throw this.#closed();
+    const { first, last } = this;
+    if (sequence < first) throw compacted(sequence, first);
+    if (sequence > last) {
+      const message = `sequence ${sequence} can't be read: the last one readable is ${last}`;
+      throw new EhdbError("OUT_OF_RANGE", message, { sequence, first, last });
+    }
+    this.noteRead();
+    try {
+      return await readRecord(this, sequence);
+    } catch (error) {
+      throw this.noteError(error);
+    }
+  }
+
+  scan(options?: ScanOptions): RecordStream {
+    return scan(this, options);
+  }
+
+  tail(options?: TailOptions): RecordStream {
+    return tail(this, options);
+  }
+
+  async verify(options?: VerifyOptions): Promise<VerifyReport> {
+    if (this.#closing !== undefined) throw this.#closed();
+    try {
+      const report = await verify(this, options);
+      this.#counts.corruptions += report.damage.length;
+      return report;
+    } catch (error) {
+      throw this.noteError(error);
+    }
+  }
+
+  async dropBefore(sequence: number): Promise<DropReport> {
+    checkSequence("sequence", sequence, 1);
+    return await this.#oneByOne(() => this.#drop(sequence));
+  }
+
+  async applyRetention(): Promise<DropReport> {
+    return await this.#oneByOne(() => {
+      const keep = retainedFrom(this.segments, this.first, this.#options.retention, this.host.clock.now());
+      return this.#drop(Math.min(keep, this.cursors.durable + 1));
+    });
+  }
+
+  async reopen(): Promise<RecoveryReport> {
+    if (this.#closing !== undefined) throw this.#closed();
+    if (this.#writer !== undefined && this.#writer.poison === undefined) return this.recovery;
+    this.#reopening ??= this.#oneByOne(() => this.#reopen()).finally(() => {
+      this.#reopening = undefined;
+    });
+    return await this.#reopening;
+  }
+
+  async close(options: { readonly timeoutMillis?: number } = {}): Promise<CloseReport> {
+    checkWaiting(options);
+    this.#closing ??= this.#close(options);
+    return await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  stats(): JournalStats {
+    const current = this.#writer?.pump.current;
+    return {
+      ...withWriter(this.#past, this.#writer),
+      ...this.#counts,
+      segments: this.segments.length,
+      diskBytes: this.segments.reduce((sum, one) => sum + (one.id === current?.id ? current.zeroed : one.fileBytes), 0),
+      inFlightBytes: this.#writer?.intake.inFlightBytes ?? 0,
+    };
+  }
+
+  assertContinues(sequence: number, epoch: number): void {
+    if (this.#closing !== undefined) throw this.#closed();
+    this.#cuts.assertContinues(sequence, epoch);
+  }
+
+  news(): Promise<void> {
+    return this.#news.wait();
+  }
+
+  /** This process is the one that removes files, and knows what it removed. */
+  async relist(): Promise<boolean> {
+    return false;
+  }
+
+  noteRead(): void {
+    this.#counts.reads++;
+  }
+
+  noteError(error: unknown): unknown {
+    const shown = error instanceof EhdbError ? error : machineError(error, "reading the journal", this.dir);
+    if (shown.code === "CORRUPT") this.#counts.corruptions++;
+    else if (shown.code === "IO_ERROR") this.#counts.readErrors++;
+    return shown;
+  }
+
+  /** Removes what recovery found void, and sees to the reserve. */
+  async tidy(recovered: Recovered): Promise<void> {
+    for (const path of recovered.voidFiles) await this.#remove(path);
+    if (recovered.writer !== undefined) await keepReserve(this.host, this.dir, this.#options.reserveBytes);
+  }
+
+  /** Takes over what a recovery found. */
+  #begin(recovered: Recovered): void {
+    const { segments, writer, epoch, last, lowWater, report } = recovered;
+    this.segments.splice(0, this.segments.length, ...segments);
+    this.recovery = report;
+    this.#epoch = epoch;
+    this.#lowWater = lowWater;
+    this.#fixedLast = last;
+    this.#shown = 0;
+    if (writer === undefined) {
+      this.#writer = undefined;
+      return;
+    }
+    this.#writer = new Writer({ ...this.#options, durability: this.#durability }, recovered, writer, {
+      started: (segment) => this.#started(segment),
+      advanced: () => this.#news.announce(),
+      poisoned: () => this.#news.announce(),
+    });
+  }
+
+  #started(segment: Segment): void {
+    this.segments.push(segment);
+    if (Object.keys(this.#options.retention).length === 0) return;
+    // What retention can't do now, for want of space or because the disk failed, the next roll or open does.
+    void this.applyRetention().catch(() => undefined);
+  }
+
+  async #drop(sequence: number): Promise<DropReport> {
+    const writer = this.writer;
+    if (this.#closing !== undefined) throw this.#closed();
+    if (writer.poison !== undefined) throw writer.poison;
+    const { durable } = writer.pump;
+    if (sequence > durable + 1) {
+      const message = `dropBefore(${sequence}) would drop what isn't durable yet: it takes at most ${durable + 1}`;
+      throw new EhdbError("OUT_OF_RANGE", message, { sequence, durable });
+    }
+    if (sequence > this.#lowWater) {
+      await writer.markLowWater(sequence);
+      this.#lowWater = sequence;
+    }
+    let bytesRemoved = 0;
+    const gone = this.segments.filter((segment, place) => segment.last < this.#lowWater && place < this.segments.length - 1);
+    this.segments.splice(0, gone.length);
+    for (const segment of gone) {
+      bytesRemoved += segment.fileBytes;
+      this.#counts.segmentsRemoved++;
+      await this.files.forget(segment.path);
+      await this.#remove(segment.path);
+    }
+    if (gone.length > 0) writer.space.tryAgain();
+    return { first: this.first, segmentsRemoved: gone.length, bytesRemoved };
+  }
+
+  async #reopen(): Promise<RecoveryReport> {
+    if (this.#closing !== undefined) throw this.#closed();
+    const before = this.#writer;
+    await before?.dispose(false);
+    let recovered: Recovered;
+    try {
+      recovered = await recover(this.#options);
+    } catch (error) {
+      throw machineError(error, "reopen()", this.dir);
+    }
+    this.#past = withWriter(this.#past, before);
+    this.#counts.reopens++;
+    this.#cuts.add(this.#epoch, recovered.last);
+    this.#begin(recovered);
+    this.generation++;
+    this.#news.announce();
+    for (const path of recovered.voidFiles) await this.files.forget(path);
+    await this.tidy(recovered);
+    return this.recovery;
+  }
+
+  async #close(options: { readonly timeoutMillis?: number }): Promise<CloseReport> {
+    // Tails end and waiting callers are told before anything is waited for.
+    this.#news.announce();
+    this.#writer?.intake.stop(this.#closed());
+    let state: CloseReport["state"] = "clean";
+    try {
+      const finished = this.#serial.then(() => this.#writer?.finish(this.#closed()));
+      await within(this.host.clock, finished, "close()", "CLOSE_TIMEOUT", options);
+    } catch (error) {
+      state = error instanceof EhdbError && error.code === "CLOSE_TIMEOUT" ? "timed out" : "partially durable";
+    }
+    const { cursors } = this;
+    if (state !== "clean") this.#abandon();
+    const letGo = this.#letGo();
+    if (state === "timed out") void letGo.catch(() => undefined);
+    else await letGo;
+    return { state, cursors };
+  }
+
+  #abandon(): void {
+    const message = "the journal was closed before these appends were known to be on disk. Open it again, and look";
+    this.#writer?.abandon(this.#closed(), new EhdbError("OUTCOME_UNKNOWN", message, { ...this.cursors }));
+  }
+
+  /** The directory is somebody else's only once no write of ours can reach it any more. */
+  async #letGo(): Promise<void> {
+    await this.#serial;
+    await this.#writer?.dispose(true);
+    await this.files.close();
+    await this.#lock.release();
+  }
+
+  async #remove(path: string): Promise<void> {
+    try {
+      await this.host.files.remove(path);
+    } catch (error) {
+      if (!isAbsent(error)) this.#counts.removeErrors++;
+    }
+  }
+
+  #oneByOne<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#serial.then(work);
+    this.#serial = result.catch(() => undefined);
+    return result;
+  }
+
+  #closed(): EhdbError {
+    return new EhdbError("CLOSED", "the journal is closed. Open it again", { dir: this.dir });
+  }
+
+  #refuse(): never {
+    if (this.#closing !== undefined) throw this.#closed();
+    const message = "the disk was full when the journal was opened, so it can only be read. Free some space, then call reopen()";
+    throw new EhdbError("READ_ONLY", message, { dir: this.dir });
+  }
+}

@@ -1,0 +1,276 @@
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
+import type { Host, Timer, Watcher } from "@ehdb/host";
+import type {
+  JournalReaderOptions,
+  JournalRecord,
+  JournalStats,
+  ReadOnlyJournal,
+  RecordStream,
+  ScanOptions,
+  TailOptions,
+  VerifyOptions,
+  VerifyReport,
+} from "./api.ts";
+import { loadChain } from "./chain.ts";
+import { compacted, readRecord } from "./cursor.ts";
+import { Cuts } from "./cuts.ts";
+import type { LogView } from "./log-view.ts";
+import { isAbsent, machineError } from "./machine-error.ts";
+import { News } from "./news.ts";
+import { resolveReaderOptions } from "./options.ts";
+import type { ResolvedReaderOptions } from "./options.ts";
+import { ReadFiles } from "./read-files.ts";
+import { loadSegment, segmentId } from "./segment.ts";
+import type { Segment } from "./segment.ts";
+import { checkSequence, scan, tail } from "./stream.ts";
+import { scanTail } from "./tail.ts";
+import type { Tail } from "./tail.ts";
+import { noTotals } from "./totals.ts";
+import { verify } from "./verify.ts";
+
+/** Looks at a directory in which files come and go; each try starts again from the listing. */
+const mostTries = 16;
+
+/**
+ * Opens a journal to read it, beside a writer in this or another process. Writes nothing, takes no lock, and serves only what
+ * the log itself states durable: about 50 ms behind an idle writer, one batch behind a busy one. Errors: INVALID_OPTION,
+ * NOT_FOUND, CORRUPT, KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR.
+ */
+export async function openJournalReader(options: JournalReaderOptions): Promise<ReadOnlyJournal> {
+  const resolved = resolveReaderOptions(options);
+  const { host, dir } = resolved;
+  if ((await host.files.stat(dir))?.kind !== "directory") {
+    throw new EhdbError("NOT_FOUND", `there is no journal at ${dir}: it isn't a directory. Check the path, or let a writer make it`, { dir });
+  }
+  const reader = new JournalFollower(resolved);
+  await reader.refresh();
+  return reader;
+}
+
+class JournalFollower implements ReadOnlyJournal, LogView {
+  readonly host: Host;
+  readonly files: ReadFiles;
+  readonly segments: Segment[] = [];
+  generation = 0;
+  readonly #options: ResolvedReaderOptions;
+  readonly #cuts: Cuts = new Cuts();
+  readonly #news: News = new News();
+  #tail: Tail | undefined;
+  #lowWater = 1;
+  #counts = { reads: 0, readErrors: 0, corruptions: 0 };
+  #looking: Promise<void> | undefined;
+  #watcher: Watcher | undefined;
+  #timer: Timer | undefined;
+  #mustReload = false;
+  #isClosed = false;
+
+  constructor(options: ResolvedReaderOptions) {
+    this.#options = options;
+    this.host = options.host;
+    this.files = new ReadFiles(options.host);
+  }
+
+  get first(): number {
+    return Math.max(this.#lowWater, this.segments[0]?.first ?? 1);
+  }
+
+  get last(): number {
+    return this.#tail === undefined ? 0 : Math.min(this.#tail.stated, this.#tail.last);
+  }
+
+  get epoch(): number {
+    return this.#tail?.epoch ?? 0;
+  }
+
+  async refresh(): Promise<number> {
+    this.#assertOpen();
+    const { last, generation } = this;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    try {
+      await this.#looking;
+    } catch (error) {
+      throw this.noteError(error);
+    }
+    if (this.last !== last || this.generation !== generation) this.#news.announce();
+    return this.last;
+  }
+
+  async read(sequence: number): Promise<JournalRecord> {
+    checkSequence("sequence", sequence, 1);
+    this.#assertOpen();
+    if (sequence > this.last) await this.refresh();
+    const { first, last } = this;
+    if (sequence < first) throw compacted(sequence, first);
+    if (sequence > last) {
+      const message = `sequence ${sequence} can't be read: the last one that the log states durable is ${last}`;
+      throw new EhdbError("OUT_OF_RANGE", message, { sequence, first, last });
+    }
+    this.noteRead();
+    try {
+      return await readRecord(this, sequence);
+    } catch (error) {
+      throw this.noteError(error);
+    }
+  }
+
+  scan(options?: ScanOptions): RecordStream {
+    return scan(this, options);
+  }
+
+  tail(options?: TailOptions): RecordStream {
+    return tail(this, options);
+  }
+
+  async verify(options?: VerifyOptions): Promise<VerifyReport> {
+    this.#assertOpen();
+    try {
+      return await verify(this, options);
+    } catch (error) {
+      throw this.noteError(error);
+    }
+  }
+
+  stats(): JournalStats {
+    return {
+      ...noTotals,
+      ...this.#counts,
+      segments: this.segments.length,
+      diskBytes: this.segments.reduce((sum, segment) => sum + segment.fileBytes, 0),
+      inFlightBytes: 0,
+      segmentsRemoved: 0,
+      removeErrors: 0,
+      reopens: 0,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#watcher?.close();
+    this.#timer?.cancel();
+    this.#news.announce();
+    await this.#looking?.catch(() => undefined);
+    await this.files.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  assertContinues(sequence: number, epoch: number): void {
+    this.#assertOpen();
+    this.#cuts.assertContinues(sequence, epoch);
+  }
+
+  news(): Promise<void> {
+    const news = this.#news.wait();
+    this.#watcher ??= this.host.files.watch(this.#options.dir, () => void this.#poll());
+    this.#arm();
+    return news;
+  }
+
+  async relist(): Promise<boolean> {
+    const { first, generation } = this;
+    await this.#looking?.catch(() => undefined);
+    this.#mustReload = true;
+    await this.refresh();
+    return this.first !== first || this.generation !== generation;
+  }
+
+  noteRead(): void {
+    this.#counts.reads++;
+  }
+
+  noteError(error: unknown): unknown {
+    const shown = machineError(error, "reading the journal", this.#options.dir);
+    if (shown.code === "CORRUPT") this.#counts.corruptions++;
+    else if (shown.code === "IO_ERROR") this.#counts.readErrors++;
+    return shown;
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new EhdbError("CLOSED", "the journal reader is closed. Open it again", { dir: this.#options.dir });
+  }
+
+  #arm(): void {
+    this.#timer ??= this.host.clock.timer(this.#options.pollMillis, () => void this.#poll(), true);
+  }
+
+  async #poll(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#isClosed || !this.#news.awaited) return;
+    try {
+      await this.refresh();
+    } catch (error) {
+      this.#news.fail(error);
+    }
+    if (this.#news.awaited && !this.#isClosed) this.#arm();
+  }
+
+  /** Files come and go while they are looked at; what stays wrong when looked at again is wrong. */
+  async #look(): Promise<void> {
+    let seen: string | undefined;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await (!this.#mustReload && (await this.#isGrowing()) ? this.#grow() : this.#reload());
+      } catch (error) {
+        const place = isEhdbError(error, "CORRUPT") ? error.message : undefined;
+        const mayPass = isAbsent(error) || (place !== undefined && place !== seen);
+        if (!mayPass || tries === mostTries) throw error;
+        seen = place;
+        await this.host.clock.yield();
+      }
+    }
+  }
+
+  /** The newest segment is still the newest, and still itself. */
+  async #isGrowing(): Promise<boolean> {
+    const newest = this.segments.at(-1);
+    if (newest === undefined) return false;
+    const names = await this.host.files.list(this.#options.dir);
+    for (const id of names.flatMap((name) => segmentId(name) ?? []).filter((one) => one >= newest.id)) {
+      const found = await loadSegment(this.#context, id);
+      const isSame = found.state === "started" && Buffer.from(found.segment.salt).equals(newest.salt);
+      if (id === newest.id ? !isSame : found.state === "started") return false;
+      if (found.state === "started") newest.fileBytes = found.bytes;
+    }
+    return true;
+  }
+
+  async #grow(): Promise<void> {
+    const newest = this.segments.at(-1) as Segment;
+    this.#take(await scanTail(this.host, newest, newest.fileBytes, this.#tail));
+  }
+
+  async #reload(): Promise<void> {
+    const { last, epoch } = this;
+    const chain = await loadChain(this.#context);
+    const known = new Map(this.segments.map((segment) => [segment.id, segment]));
+    const segments = chain.segments.map((segment) => {
+      const before = known.get(segment.id);
+      // Its index is worth keeping.
+      if (segment === chain.segments.at(-1) || !before?.salt.every((byte, at) => byte === segment.salt[at])) return segment;
+      [before.end, before.last, before.lastCrc, before.fileBytes] = [segment.end, segment.last, segment.lastCrc, segment.fileBytes];
+      return before;
+    });
+    const isNew = segments.length !== this.segments.length || segments.some((segment, place) => segment !== this.segments[place]);
+    this.segments.splice(0, this.segments.length, ...segments);
+    this.#lowWater = chain.lowWater;
+    this.#tail = chain.tail;
+    this.#mustReload = false;
+    if (isNew) this.generation++;
+    if (this.last < last) this.#cuts.add(epoch, this.last);
+  }
+
+  #take(found: Tail): void {
+    this.#tail = found;
+    this.#lowWater = Math.max(this.#lowWater, found.lowWater);
+  }
+
+  get #context(): { host: Host; dir: string; encryption: ResolvedReaderOptions["encryption"]; indexStride: number } {
+    return this.#options;
+  }
+}
