@@ -1,0 +1,79 @@
+import { EhdbError } from "@ehdb/contracts";
+import { Worker } from "node:worker_threads";
+import type { Job } from "../host.ts";
+import { errorOf, type JobReply, type JobRequest } from "./worker-messages.ts";
+
+interface Waiting {
+  readonly job: string;
+  readonly resolve: (output: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One worker thread and the jobs that it was given, which it takes up in their order. */
+export class Thread {
+  readonly #worker: Worker;
+  readonly #waiting: Map<number, Waiting> = new Map();
+  readonly #onEnd: () => void;
+  #nextId = 0;
+  #lastError: unknown;
+
+  /** `onEnd` is called once it takes no more jobs. */
+  constructor(entry: URL, onEnd: () => void) {
+    this.#onEnd = onEnd;
+    this.#worker = new Worker(entry, { name: "ehdb" });
+    this.#worker.unref();
+    this.#worker.on("message", (reply: JobReply) => this.#settle(reply));
+    this.#worker.on("error", (error) => (this.#lastError = error));
+    this.#worker.on("messageerror", (error) => {
+      this.#lastError = error;
+      void this.#worker.terminate();
+    });
+    this.#worker.on("exit", (exitCode) => this.#ended(exitCode));
+  }
+
+  get jobs(): number {
+    return this.#waiting.size;
+  }
+
+  /** The input is copied before this returns. */
+  run(job: Job<never, unknown>, input: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      // Throws for an input that can't be cloned, and so rejects.
+      this.#worker.postMessage({ id, module: job.module, name: job.name, input } satisfies JobRequest);
+      this.#waiting.set(id, { job: job.name, resolve, reject });
+      this.#worker.ref();
+    });
+  }
+
+  async terminate(): Promise<void> {
+    this.#rejectAll(
+      (job) => new EhdbError("CLOSED", `the workers were closed before job ${job} ended`, { job }),
+    );
+    this.#onEnd();
+    await this.#worker.terminate();
+  }
+
+  #settle(reply: JobReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    // An idle thread doesn't keep the process.
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if ("failure" in reply) waiting?.reject(errorOf(reply.failure));
+    else waiting?.resolve(reply.output);
+  }
+
+  #ended(exitCode: number): void {
+    this.#onEnd();
+    this.#rejectAll((job) => {
+      const message = `the worker thread that ran job ${job} ended with exit code ${exitCode}: see what the job does to it`;
+      return new EhdbError("UNEXPECTED", message, { job, exitCode }, this.#lastError);
+    });
+  }
+
+  #rejectAll(errorFor: (job: string) => EhdbError): void {
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { job, reject } of all) reject(errorFor(job));
+  }
+}
