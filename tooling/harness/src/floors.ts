@@ -2,7 +2,7 @@
  * The floors: bare loops that do only the unavoidable work, over Node's own files. They share no code with any engine, and
  * stand in this one file so that they can be read in one go. Each proves that it did the work.
  */
-import { closeSync, fdatasync, fstatSync, openSync, read, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, read, readSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
@@ -40,17 +40,22 @@ export async function zeroFilled(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** `append`, the call alone: copies the same bytes with a length before each into buffers of 256 KiB. */
+/**
+ * `append`, the call alone: copies the same bytes with a length before each into buffers of 256 KiB. Garbage is collected in the
+ * middle, when the process allows it: whoever measures a call against this does the same.
+ */
 export function copyLoop(records: readonly Uint8Array[], calls: number, group: number): CallFigure {
   const nanosPerCall = new Float64Array(Math.floor(calls / group));
-  const buffers = Array.from({ length: 8 }, () => Buffer.allocUnsafeSlow(chunkBytes));
+  const bufferBytes = records.reduce((most, { length }) => Math.max(most, length + 4), chunkBytes);
+  const buffers = Array.from({ length: 8 }, () => Buffer.allocUnsafeSlow(bufferBytes));
   let buffer = buffers[0] as Buffer;
   let [filled, at, copied, wanted, total] = [0, 0, 0, 0, 0];
   for (let g = 0; g < nanosPerCall.length; g++) {
     const start = process.hrtime.bigint();
+    if (g === nanosPerCall.length >> 1) globalThis.gc?.();
     for (let i = 0; i < group; i++) {
       const record = records[(g * group + i) % records.length] as Uint8Array;
-      if (at + 4 + record.length > chunkBytes) {
+      if (at + 4 + record.length > bufferBytes) {
         buffer = buffers[++filled % buffers.length] as Buffer;
         copied += at;
         at = 0;
@@ -168,6 +173,26 @@ export async function writeAndSync(path: string, records: readonly Uint8Array[],
     }
     assertCount("write and sync, bytes written", position, bytes);
     return { perSecond: (count * 1000) / (performance.now() - begin), millis };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same, holding the thread. Appends a second. */
+export async function writeAndSyncBlocking(path: string, records: readonly Uint8Array[], count: number): Promise<number> {
+  const bytes = totalBytes(records, count);
+  await zeroFilled(path, bytes);
+  const file = openSync(path, "r+");
+  try {
+    let position = 0;
+    const start = performance.now();
+    for (let i = 0; i < count; i++) {
+      const record = records[i % records.length] as Uint8Array;
+      position += writeSync(file, record, 0, record.length, position);
+      fdatasyncSync(file);
+    }
+    assertCount("write and blocking sync, bytes written", position, bytes);
+    return (count * 1000) / (performance.now() - start);
   } finally {
     closeSync(file);
   }

@@ -1,0 +1,53 @@
+import { alternate, assertCount, goal, median, seededRecords, shape, variation } from "@ehdb/harness";
+import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import { copyAndWrite } from "@ehdb/harness/floors";
+import { join } from "node:path";
+import { assertHolds, payloadSeed, withDirectory, withJournal } from "./stage.ts";
+import type { BySize } from "./stage.ts";
+
+const recordBytes = 256;
+const group = 512;
+const counts: BySize<number> = { tiny: 50_176, small: 300_032, full: 1_000_448 };
+
+/** Appends that are synced once, at the end: everything counted, the flush too. */
+export const appendAsync: Bench = {
+  name: "journal.append.async",
+  results: ["journal.append.async"],
+  async run(context: BenchContext): Promise<Result[]> {
+    const records = seededRecords(payloadSeed, 1024, recordBytes);
+    const count = counts[context.size];
+    const ours = (): Promise<number> =>
+      withJournal(context, { durability: "async" }, async (journal) => {
+        const start = performance.now();
+        for (let done = 0; done < count; done += group) {
+          await journal.ready(group * (recordBytes + 8));
+          for (let i = 0; i < group; i++) journal.append(records[(done + i) % records.length] as Uint8Array);
+        }
+        assertCount("the durable sequence", await journal.flush(), count);
+        const perSecond = (count * 1000) / (performance.now() - start);
+        await assertHolds(journal, records, count);
+        return perSecond;
+      });
+    const floor = (): Promise<number> => withDirectory(context.directory, (directory) => copyAndWrite(join(directory, "floor"), records, count));
+    const figures = await alternate([{ name: "journal", round: ours }, { name: "floor", round: floor }], context.rounds);
+    const rates = figures.get("journal") ?? [];
+    const [value, floorValue] = [median(rates), median(figures.get("floor") ?? [])];
+    const ratio = value / floorValue;
+    return [
+      {
+        name: "journal.append.async",
+        value,
+        unit: "records/s (more is better)",
+        n: count,
+        floor: floorValue,
+        floorRatio: ratio,
+        variation: variation(rates),
+        note: "256 B; the journal fills its space with zeros meanwhile, the floor had its zeros before the clock started",
+        verdicts: [
+          goal(`${ratio.toFixed(2)} >= 0.6 x the floor of the same bytes`, ratio >= 0.6),
+          shape(`${ratio.toFixed(2)} >= 0.3 x the floor of the same bytes`, ratio >= 0.3),
+        ],
+      },
+    ];
+  },
+};
