@@ -17,9 +17,7 @@ export function crashDisk(disk: Disk, stream: Stream, statistics: Statistics, ke
   const cut = oldest + stream.integer(disk.order + 2 - oldest);
   const failedPagesLost = stream.chance(0.5);
 
-  statistics.lostDirectoryOperations += disk.names.crash((operation) =>
-    keepsName(operation, namesKeep, cut, stream),
-  );
+  statistics.lostDirectoryOperations += disk.names.crash((operation) => keepsName(operation, namesKeep, cut, stream));
   const survival = new Survival({ keep: contentKeep, cut, failedPagesLost, stream });
   for (const inode of disk.dirty) survival.apply(inode);
   survival.count(statistics);

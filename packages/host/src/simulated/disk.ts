@@ -200,5 +200,7 @@ export function resolved(path: string): string {
 }
 
 function partsOf(path: string): string[] {
-  return resolved(path).split("/").filter((part) => part !== "");
+  return resolved(path)
+    .split("/")
+    .filter((part) => part !== "");
 }

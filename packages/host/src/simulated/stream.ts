@@ -20,12 +20,11 @@ export class Stream {
 
   /** Any finite number is a seed; equal seeds give equal streams. */
   constructor(seed: number, purpose = 0) {
-    const low = splitmix((seed >>> 0) ^ Math.imul(purpose + 1, 0x85ebca6b));
-    const high = splitmix((Math.floor(seed / TWO_32) >>> 0) ^ low);
-    this.#a = splitmix(low);
+    const high = Math.floor(seed / TWO_32) >>> 0;
+    this.#a = splitmix((seed >>> 0) ^ Math.imul(purpose + 1, 0x85ebca6b));
     this.#b = splitmix(this.#a ^ high);
     this.#c = splitmix(this.#b);
-    this.#d = splitmix(this.#c ^ high) | 1;
+    this.#d = splitmix(this.#c) | 1;
   }
 
   /** 32 random bits as a whole number from 0. */
