@@ -43,8 +43,19 @@ export interface Work {
   readonly epoch: number;
   /** Since it was opened, only durable records have been shown. */
   showsDurable: boolean;
+  /** Somebody has appended since the machine's last turn: what `ready()` promised may have gone to them. */
+  crowded: boolean;
   /** Close has been called. */
   closing: boolean;
+}
+
+/** Notes an append, until the machine's next turn. */
+export function crowd(work: Work): void {
+  if (work.crowded) return;
+  work.crowded = true;
+  setImmediate(() => {
+    work.crowded = false;
+  });
 }
 
 export const noCounts = (): Counts => Object.fromEntries(countNames.map((name) => [name, 0])) as Counts;

@@ -78,7 +78,7 @@ export const simulation: {
   run,
   required: [
     "operations", "unsynced", "torn", "noSpace", "failedSync", "crashInRecovery", "crashInClose", "crashInReopen", "kills", "reopens",
-    "poisonings", "roomAgain", "rolls", "drops", "encrypted", "compressed", "tails", "tailsCut", "cutCheckpoints", "readers", "readerRecords",
+    "poisonings", "roomAgain", "rolls", "drops", "encrypted", "compressed", "tails", "cutCheckpoints", "readers", "readerRecords",
     "cutRecords", "copied", "rotsFound", "salvages",
   ],
 };

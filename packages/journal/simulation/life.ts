@@ -15,14 +15,13 @@ export async function live(run: Run): Promise<boolean> {
   const journal = await open(run);
   if (journal === "failed") return false;
   if (journal === "frozen") return afterwards(run);
-  counts.encrypted += run.settings.encrypted ? 1 : 0;
+  if (run.settings.encrypted) counts.encrypted++;
+  if (run.settings.options.compression === "deflate") counts.compressed++;
   if (random.chance(0.4)) run.host.crashAfter(random.between(1, 400));
-  for (let rounds = random.between(1, 3); rounds > 0; rounds--) {
+  for (let rounds = random.between(1, 2); rounds > 0; rounds--) {
     const end = await work(run, journal);
     if (end === "hung" || ledger.violations.length > 0) return false;
     if (end === "frozen") return afterwards(run);
-    const { rolls } = journal.stats();
-    counts.rolls += rolls;
     if (journal.state !== "poisoned") continue;
     counts.poisonings++;
     if (random.chance(0.2)) break;
@@ -50,19 +49,24 @@ function afterwards(run: Run): boolean {
 async function work(run: Run, journal: Journal): Promise<StageEnd> {
   const { random, settings } = run;
   const stage = new Stage(run.host, (who, error) => run.ledger.fail(`${who}: ${describe(error)}`));
-  const working: Work = { run, stage, journal, epoch: journal.epoch, showsDurable: journal.durability === "sync", closing: false };
+  const working: Work = { run, stage, journal, epoch: journal.epoch, showsDurable: journal.durability === "sync", crowded: false, closing: false };
+  const { rolls } = journal.stats();
   const controller = new AbortController();
   const { signal } = controller;
   if (settings.options.retention !== undefined) run.ledger.lowMost = Infinity;
   const workers = [
-    ...Array.from({ length: random.between(1, 3) }, () => writer(working, random.between(3, 20))),
-    ...Array.from({ length: random.between(0, 2) }, () => reader(working, random.between(2, 6))),
+    ...Array.from({ length: random.between(1, 3) }, () => writer(working, random.between(2, 12))),
+    ...Array.from({ length: random.between(0, 2) }, () => reader(working, random.between(1, 5))),
     upkeep(working, random.between(0, 6)),
   ];
   stage.start("the work", async () => {
     try {
       await Promise.all(workers);
-      await makeRoom(working);
+      if (random.chance(0.8)) await makeRoom(working);
+      if (journal.state === "poisoned" && random.chance(0.6)) {
+        run.counts.poisonings++;
+        await reopen(run, journal, stage);
+      }
     } finally {
       controller.abort();
     }
@@ -71,6 +75,7 @@ async function work(run: Run, journal: Journal): Promise<StageEnd> {
   if (random.chance(0.3)) stage.start("a reader", async () => await readerProcess(working, signal));
   const end = await stage.finish();
   if (end === "hung") run.ledger.fail(`it hangs: ${stage.waiting}`);
+  if (end !== "frozen") run.counts.rolls += journal.stats().rolls - rolls;
   if (end === "done") inspect(working);
   return end;
 }
@@ -91,11 +96,12 @@ async function close(run: Run, journal: Journal): Promise<"frozen" | "failed" | 
     else if (!mayHappen(run, "POISONED") && healthy) ledger.fail(`close says ${state}, and nothing has failed`);
     ledger.acknowledge(cursors.durable);
     if (journal.state !== "closed") ledger.fail(`after close the state is ${journal.state}`);
-    await refusesWhenClosed(run, journal);
+    refusesWhenClosed(run, journal);
+    return undefined;
   });
 }
 
-async function refusesWhenClosed(run: Run, journal: Journal): Promise<undefined> {
+function refusesWhenClosed(run: Run, journal: Journal): void {
   try {
     journal.append(new Uint8Array(1));
     run.ledger.fail("append after close was taken");

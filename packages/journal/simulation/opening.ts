@@ -7,6 +7,8 @@ import { batchesOf, look } from "./readers.ts";
 import { drawKeys } from "./settings.ts";
 import { Stage } from "./stage.ts";
 
+const wholeDisk = 2 ** 40;
+
 /** Why no journal came of it. */
 export type NotOpened = "frozen" | "failed";
 
@@ -20,8 +22,8 @@ export async function open(run: Run): Promise<Journal | NotOpened> {
   const { counts, random, host } = run;
   for (let attempt = 0; attempt < 8; attempt++) {
     if (attempt === 4) calm(run);
-    const endsEarly = random.chance(0.2);
-    if (endsEarly) host.crashAfter(random.between(1, 45));
+    else if (random.chance(0.3)) await fill(run, random.between(0, 1_300_000));
+    if (random.chance(0.2)) host.crashAfter(random.between(1, 45));
     const opened = await alone(run, "openJournal", async () => {
       try {
         return await openJournal(optionsOf(run));
@@ -48,13 +50,15 @@ export async function open(run: Run): Promise<Journal | NotOpened> {
   return "failed";
 }
 
-/** The same in place. */
-export async function reopen(run: Run, journal: Journal): Promise<NotOpened | undefined> {
+/** The same in place; `beside` others, who read meanwhile, when they have a stage. */
+export async function reopen(run: Run, journal: Journal, beside?: Stage): Promise<NotOpened | undefined> {
+  const does = async <T>(what: string, work: () => Promise<T>): Promise<T | NotOpened> =>
+    beside === undefined ? await alone(run, what, work) : await beside.step(what, work);
   const { counts, random, host } = run;
   for (let attempt = 0; attempt < 8; attempt++) {
     if (attempt === 4) calm(run);
     if (random.chance(0.15)) host.crashAfter(random.between(1, 45));
-    const done = await alone(run, "reopen", async () => {
+    const done = await does("reopen", async () => {
       try {
         await journal.reopen();
         return true;
@@ -71,10 +75,21 @@ export async function reopen(run: Run, journal: Journal): Promise<NotOpened | un
       continue;
     }
     counts.reopens++;
-    return await alone(run, "the look at what was recovered", async () => await checkOpened(run, journal));
+    return await does("the look at what was recovered", async () => await checkOpened(run, journal));
   }
   run.ledger.fail(`the journal can't be reopened, and nothing is wrong any more: ${journal.state}`);
   return "failed";
+}
+
+/** Leaves so much room on the disk, when this run has that kind of trouble. */
+export async function fill(run: Run, bytes: number): Promise<void> {
+  const { trouble } = run.settings;
+  if (trouble !== "no space" && trouble !== "all") return;
+  const { faults, files } = run.host;
+  faults.noSpaceAfterBytes = wholeDisk;
+  const free = await files.freeBytes("/");
+  run.full = true;
+  faults.noSpaceAfterBytes = wholeDisk - free + bytes;
 }
 
 /** Nothing goes wrong from now on. */

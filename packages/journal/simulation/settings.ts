@@ -23,7 +23,7 @@ export interface Settings {
 export function drawSettings(random: Random): Settings {
   const rots = random.chance(0.12);
   const trouble: Trouble = rots ? "none" : random.pick(["none", "none", "no space", "failed syncs", "failed syncs", "failed writes", "failed reads", "all"]);
-  const scale = random.pick<Scale>(["small", "small", "small", "mixed", "mixed", "rolling"]);
+  const scale = random.pick<Scale>(["small", "small", "small", "small", "mixed", "mixed", "rolling"]);
   const encrypted = random.chance(0.25);
   const retention = random.chance(0.15) ? { maxBytes: random.between(1, 3) * MIB } : random.chance(0.05) ? { maxRecords: random.between(20, 200) } : undefined;
   return {
@@ -31,7 +31,7 @@ export function drawSettings(random: Random): Settings {
     trouble,
     rots,
     encrypted,
-    lives: random.between(2, 5),
+    lives: random.between(2, 4),
     faults: { ...drawFaults(random, trouble), shortWrite: random.chance(0.2) ? 0.1 : 0, slow: random.chance(0.3) ? 0.2 : 0 },
     options: {
       durability: random.pick(["sync", "sync", "batch", "async"]),
@@ -42,7 +42,7 @@ export function drawSettings(random: Random): Settings {
       maxInFlightBytes: random.pick([MIB, MIB, 4 * MIB]),
       indexStride: random.pick([1, 7, 1024]),
       reserveBytes: random.pick([0, 64 * KIB, 256 * KIB]),
-      compression: random.chance(0.2) ? "deflate" : "none",
+      compression: random.chance(0.15) ? "deflate" : "none",
       blockingSync: random.chance(0.1),
       verifyOnOpen: random.chance(0.2) ? "all" : "tail",
       ...(retention === undefined ? {} : { retention }),

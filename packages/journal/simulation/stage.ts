@@ -4,6 +4,8 @@ import type { SimulatedHost } from "@ehdb/host";
 export type StageEnd = "done" | "frozen" | "hung";
 
 const patientRounds = 14;
+/** Far more than any one step takes. */
+const turnsToSpin = 50_000;
 
 /**
  * Where actors work side by side on one incarnation of the host. Time moves only when nobody can go on without it; who
@@ -60,7 +62,7 @@ export class Stage {
   /** Until every actor is done. */
   async finish(): Promise<StageEnd> {
     for (let idle = 0, seen = -1; ; ) {
-      await this.host.settle();
+      if (await this.#spins(this.host.settle())) return "hung";
       if (this.host.frozen) return "frozen";
       if (this.#actors.size === 0) return "done";
       if (this.#progress !== seen) {
@@ -69,7 +71,23 @@ export class Stage {
         continue;
       }
       if (idle++ >= patientRounds) return "hung";
-      await this.host.advance(idle < 4 ? 4 : idle < 8 ? 60 : 1000);
+      if (await this.#spins(this.host.advance(idle < 4 ? 4 : idle < 8 ? 60 : 1000))) return "hung";
     }
+  }
+
+  /** Whether the machine is busy without end, and nobody gets anywhere by it. */
+  async #spins(work: Promise<void>): Promise<boolean> {
+    let busy = true;
+    void work.then(() => {
+      busy = false;
+    });
+    for (let turns = 0, seen = -1; busy && turns < turnsToSpin; turns++) {
+      if (this.#progress !== seen) {
+        seen = this.#progress;
+        turns = 0;
+      }
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+    }
+    return busy;
   }
 }

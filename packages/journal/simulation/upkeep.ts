@@ -1,5 +1,7 @@
+import type { Durability } from "../src/index.ts";
 import { codeOf, inspect, mayHappen } from "./context.ts";
 import type { Work } from "./context.ts";
+import { fill } from "./opening.ts";
 
 /** What an operator does to a running journal, and what the machine does to it: drops, modes, clocks, full disks. */
 export async function upkeep(work: Work, operations: number): Promise<void> {
@@ -54,7 +56,7 @@ async function retain(work: Work): Promise<void> {
 
 function changeMode(work: Work): void {
   const { run, journal } = work;
-  const mode = run.random.pick(["sync", "batch", "async"]);
+  const mode = run.random.pick<Durability>(["sync", "batch", "async"]);
   work.showsDurable &&= mode === "sync";
   journal.setDurability(mode);
   if (journal.durability !== mode) run.ledger.fail(`setDurability("${mode}") left ${journal.durability}`);
@@ -67,15 +69,14 @@ function jump({ run }: Work): void {
 }
 
 async function trouble(work: Work): Promise<void> {
-  const { run, journal, stage } = work;
+  const { run, stage } = work;
   const { random, host } = run;
   const { trouble: kind } = run.settings;
   if (kind === "failed syncs" && random.chance(0.3)) host.failNext("dataSync");
   if (kind === "failed writes" && random.chance(0.3)) host.failNext(random.pick(["writeAtSync", "write", "preallocate"]));
   if (kind === "all" && random.chance(0.2)) host.failNext(random.pick(["rename", "remove", "syncDirectory", "create", "list"]));
   if (kind !== "no space" && kind !== "all") return;
-  run.full = true;
-  host.faults.noSpaceAfterBytes = journal.stats().diskBytes + random.between(0, 1_500_000);
+  await stage.step("filling the disk", async () => await fill(run, random.pick([0, random.between(0, 20_000), random.between(0, 1_500_000)])));
   if (random.chance(0.3)) return;
   await stage.pause(random.pick([10, 300, 1000]));
   await makeRoom(work);

@@ -1,7 +1,9 @@
-import { codeOf, inspect, mayHappen } from "./context.ts";
+import { codeOf, crowd, inspect, mayHappen } from "./context.ts";
 import type { Work } from "./context.ts";
 import { STAMP_BYTES } from "./ledger.ts";
 import type { Write } from "./ledger.ts";
+
+const tooMuch = new Uint8Array(16 * 1024 * 1024 + 1);
 
 /** Appends in all the ways there are, for a while, or until the journal takes no more. */
 export async function writer(work: Work, operations: number): Promise<void> {
@@ -44,6 +46,7 @@ function appendAll(work: Work): void {
 function synchronously(work: Work, write: Write, call: () => number): boolean {
   const { ledger, counts } = work.run;
   const before = work.journal.cursors.appended;
+  crowd(work);
   try {
     const first = call();
     ledger.mint(write, first);
@@ -84,6 +87,7 @@ async function waiting(work: Work, write: Write, what: string, call: (options: {
   });
   await work.stage.step(what, async () => {
     try {
+      crowd(work);
       const first = await call(aborts ? { signal: controller.signal } : {});
       ledger.mint(write, first);
       ledger.acknowledge(first + write.records.length - 1);
@@ -117,7 +121,8 @@ async function ready(work: Work): Promise<void> {
     try {
       await work.journal.ready(bytes, options).then(() => {
         counts.readies++;
-        if (work.journal.state !== "poisoned" && !work.closing && !append(work, bytes)) work.run.ledger.fail(`ready(${bytes}) resolved, and the append that followed was refused`);
+        const first = !work.crowded && work.journal.state === "open" && !work.closing;
+        if (!append(work, bytes) && first) work.run.ledger.fail(`ready(${bytes}) resolved, and the append that followed was refused`);
       });
     } catch (error) {
       const code = codeOf(error);
@@ -171,7 +176,7 @@ async function giveUp(work: Work): Promise<void> {
   const { ledger, random } = work.run;
   const id = ledger.nextId();
   const tooLarge = random.chance(0.5);
-  const record = tooLarge ? new Uint8Array(16 * 1024 * 1024 + 1) : work.run.payloads.record(id, 0, STAMP_BYTES);
+  const record = tooLarge ? tooMuch : work.run.payloads.record(id, 0, STAMP_BYTES);
   const write = ledger.ask(id, [record], work.epoch);
   await work.stage.step("a write to be refused", async () => {
     try {
