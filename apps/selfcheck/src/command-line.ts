@@ -14,6 +14,9 @@ export interface Invocation {
   readonly quiet: boolean;
 }
 
+/** As commander has it: a switch that isn't given is missing. */
+type Given = Omit<RunOptions, "strict" | "keep"> & Partial<Record<"strict" | "keep" | "json" | "quiet", boolean>>;
+
 /** The command line was wrong, or only asked for help: nothing runs. Commander has printed why. */
 export class NothingToRun extends Error {
   override readonly name = "NothingToRun";
@@ -30,8 +33,8 @@ export function parseCommandLine(args: readonly string[], known: readonly Verb[]
   const command = describe(known);
   try {
     command.parse(args, { from: "user" });
-    const { json, quiet, ...options } = command.opts<RunOptions & { json: boolean; quiet: boolean }>();
-    return { verbs: chooseVerbs(command, known), options, json, quiet };
+    const { json = false, quiet = false, strict = false, keep = false, ...others } = command.opts<Given>();
+    return { verbs: chooseVerbs(command, known), options: { ...others, strict, keep }, json, quiet };
   } catch (error) {
     if (error instanceof CommanderError) throw new NothingToRun(error.exitCode === 0);
     throw error;
@@ -48,10 +51,10 @@ function describe(known: readonly Verb[]): Command {
     .addOption(whole("--seed <number>", "seed", "ids of the events, and when the kills come"))
     .option("--dir <directory>", "work in a directory of its own below this one (default: a temporary one)")
     .option("--input <file>", "your own events, JSON Lines (default: payloads of GitHub's webhooks)")
-    .option("--strict", "a missed service level is a failure", false)
-    .option("--keep", "leave the run's directory behind", false)
-    .option("--json", "one JSON line a verb on standard output, and nothing else", false)
-    .option("--quiet", "print only what isn't as it should be", false)
+    .option("--strict", "a missed service level is a failure")
+    .option("--keep", "leave the run's directory behind")
+    .option("--json", "one JSON line a verb on standard output, and nothing else")
+    .option("--quiet", "print only what isn't as it should be")
     .addHelpText("after", `\nVerbs:\n${known.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join("\n")}`)
     .addHelpText("after", "\nExit codes: 0 ok or disabled, 2 usage, 3 input rejected, 4 configuration invalid, 5 unavailable or not equal, 130 interrupted")
     .version(version)

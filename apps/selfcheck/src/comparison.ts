@@ -8,7 +8,7 @@ import { Problems } from "./problems.ts";
  * most once and byte for byte, each writer's events in the order it appended them, groups whole.
  */
 export class Comparison {
-  readonly problems = new Problems();
+  readonly problems: Problems = new Problems();
   readonly #source: EventSource;
   readonly #plan: LoadPlan;
   /** Events by number, with their sequence. */

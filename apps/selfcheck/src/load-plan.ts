@@ -17,7 +17,7 @@ export interface Place {
  * next. The last two append in groups that are kept or lost together. Known to whoever checks, in any process.
  */
 export class LoadPlan {
-  readonly writers = WRITERS;
+  readonly writers: number = WRITERS;
   readonly groupEvents: number;
   readonly #events: number;
 

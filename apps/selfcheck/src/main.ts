@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { isEhdbError } from "@ehdb/contracts";
 import { realHost } from "@ehdb/host";
 import { openJournal } from "@ehdb/journal";
-import { describeError } from "./checks.ts";
+import { Checks, describeError } from "./checks.ts";
 import { NothingToRun, parseCommandLine } from "./command-line.ts";
 import type { Invocation } from "./command-line.ts";
 import { interruptionSignal } from "./interruption.ts";
@@ -25,6 +25,9 @@ async function main(): Promise<number> {
   const interruption = interruptionSignal();
   const progress = new Progress(process.stderr, !invocation.quiet);
   const host = realHost();
+  let reported = 0;
+  // Whoever read has gone, as `head` does: the run goes on, so that it cleans up behind itself.
+  process.stdout.on("error", () => undefined);
   try {
     const reports = await run({
       host,
@@ -36,6 +39,7 @@ async function main(): Promise<number> {
       onProgress: (verb, done, total) => progress.show(verb, done, total),
       onReport: (report) => {
         progress.clear();
+        reported += 1;
         print(report, invocation);
       },
       onKept: (directory) => process.stderr.write(`kept: ${directory}\n`),
@@ -43,6 +47,7 @@ async function main(): Promise<number> {
     return exitCodes[worstOutcome(reports.map((report) => report.outcome))];
   } catch (error) {
     if (interruption.signal.aborted && isEhdbError(error, "ABORTED")) return interruption.exitCode();
+    if (invocation.json && reported === 0) for (const report of nothingRan(invocation, error)) print(report, invocation);
     process.stderr.write(`error: ${describeError(error)}\n`);
     return exitCodes[error instanceof SelfcheckError ? error.outcome : "unavailable"];
   } finally {
@@ -50,6 +55,15 @@ async function main(): Promise<number> {
     interruption.stopListening();
     await host.workers.close();
   }
+}
+
+/** Programs get their line a verb also when there is no place to work in. */
+function nothingRan({ verbs, options }: Invocation, error: unknown): Report[] {
+  return verbs.map((verb) => {
+    const checks = new Checks(options.strict);
+    checks.failed("started", error);
+    return checks.report(verb.name, options.seed, 0);
+  });
 }
 
 function print(report: Report, { json, quiet }: Invocation): void {

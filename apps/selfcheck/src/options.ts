@@ -20,6 +20,6 @@ export const defaults = { events: 5000, seed: 1, kills: 5 } as const;
 /** Inclusive. */
 export const bounds = {
   events: { least: 1, most: 10_000_000 },
-  seed: { least: 0, most: 2 ** 32 - 1 },
+  seed: { least: 0, most: 4_294_967_295 },
   kills: { least: 0, most: 1000 },
 } as const;

@@ -40,6 +40,10 @@ test("a directory that is a file is an invalid configuration", () =>
     const { code, stderr } = await runProgram(["config", "--dir", file]);
     expect(code).toBe(4);
     expect(stderr).toContain("isn't a directory");
+    const json = await runProgram(["config", "journal", "--dir", file, "--json"]);
+    expect(json.code).toBe(4);
+    const outcomes = json.stdout.trimEnd().split("\n").map((line) => (JSON.parse(line) as { outcome: string }).outcome);
+    expect(outcomes).toEqual(["invalid", "invalid"]);
   }));
 
 test("a directory that can't be written is unavailable, and the message names it", () =>
