@@ -8,7 +8,7 @@ import { root } from "./environment.mjs";
  * @property {string} name
  * @property {string} version
  * @property {boolean} [private]
- * @property {string | Record<string, string>} [bin]
+ * @property {Record<string, string>} [bin]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [devDependencies]
  * @property {Record<string, string>} [optionalDependencies]

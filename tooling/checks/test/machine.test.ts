@@ -26,5 +26,5 @@ test("an engine that reads the clock fails the check, and the real host may", as
   workspace.write("packages/kv/src/deep/clock.ts", "\nexport const now = (): number => Date.now();\n");
   const { code, output } = await check(workspace.root);
   expect(code).toBe(1);
-  expect(output).toContain("packages/kv/src/deep/clock.ts:2:35");
+  expect(output).toContain("packages/kv/src/deep/clock.ts:2:34");
 });
