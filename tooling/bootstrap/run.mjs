@@ -43,7 +43,7 @@ const verbs = {
   format: { builds: false, programs: (args) => [[bin("oxfmt"), ...args]] },
   typecheck: { builds: false, programs: (args) => [[...typecheck, ...args]] },
   directions: { builds: false, programs: (args) => [[...directions, ...args]] },
-  unused: { builds: false, programs: (args) => [[bin("knip"), ...args]] },
+  unused: { builds: false, programs: (args) => [[bin("knip"), "--no-config-hints", ...args]] },
   shape: { builds: true, programs: (args) => [[...check("shape"), ...args]] },
   examples: { builds: true, programs: (args) => [[...check("examples"), ...args]] },
   check: {
@@ -54,7 +54,7 @@ const verbs = {
       [bin("oxfmt"), "--check"],
       typecheck,
       directions,
-      [bin("knip")],
+      [bin("knip"), "--no-config-hints"],
       check("shape"),
       check("examples"),
     ],

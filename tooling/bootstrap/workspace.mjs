@@ -21,7 +21,7 @@ import { root } from "./environment.mjs";
  */
 
 /** The groups of pnpm-workspace.yaml. */
-export const groups = ["packages", "apps", "tooling"];
+const groups = ["packages", "apps", "tooling"];
 
 /** Every package, the root first. @returns {Package[]} */
 export function packages() {
