@@ -3,9 +3,8 @@ import { corrupt } from "./damage.ts";
 import { DATA_START } from "./format.ts";
 import { isTemporary, loadSegment, segmentId, segmentPath } from "./segment.ts";
 import type { FoundSegment, LoadContext, Segment } from "./segment.ts";
-import { scanTail } from "./tail.ts";
+import { scanTail, statedBeyond, unreachable } from "./tail.ts";
 import type { Tail } from "./tail.ts";
-import { scanBeyond } from "./beyond.ts";
 
 /** The log as its files tell it. */
 export interface Chain {
@@ -95,19 +94,11 @@ function walkBack(
 /** A later segment without a whole first batch was never used, or was being started in the crash, or has rotted: then it says so. */
 async function refuseEvidence(context: LoadContext, found: FoundSegment, tail: Tail | undefined): Promise<void> {
   if (found.state !== "unstarted") return;
-  const missing = (tail?.last ?? 0) + 1;
+  const last = tail?.last ?? 0;
   const file = await context.host.files.open(found.path, "read");
   try {
-    await scanBeyond(file, found.seed, DATA_START, found.bytes, (header, offset) => {
-      if (header.durable < missing) return;
-      throw corrupt({
-        file: found.path,
-        offset: DATA_START,
-        first: missing,
-        last: header.durable,
-        reason: `the batch at byte ${offset} states them durable, and they can't be reached`,
-      });
-    });
+    const beyond = await statedBeyond(file, found, DATA_START, found.bytes);
+    if (beyond.stated > last) throw unreachable(found.path, DATA_START, last + 1, beyond);
   } finally {
     await file.close();
   }

@@ -1,3 +1,4 @@
+import type { EhdbError } from "@ehdb/contracts";
 import type { File, Host } from "@ehdb/host";
 import { scanBeyond } from "./beyond.ts";
 import { corrupt } from "./damage.ts";
@@ -63,25 +64,38 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
     segment.end = walker.offset;
     segment.last = last;
     if (!clean && (known === undefined || !(await startsWithZeros(file, walker.offset)))) {
-      const missing = last + 1;
-      tornBytes = await scanBeyond(file, segment.seed, walker.offset, bytes, (header, offset) => {
-        if (header.durable < missing) {
-          stated = Math.max(stated, header.durable);
-          return;
-        }
-        throw corrupt({
-          file: segment.path,
-          offset: walker.offset,
-          first: missing,
-          last: header.durable,
-          reason: `the batch there is not whole, and the one at byte ${offset} states these sequences durable`,
-        });
-      });
+      const beyond = await statedBeyond(file, segment, walker.offset, bytes);
+      if (beyond.stated > last) throw unreachable(segment.path, walker.offset, last + 1, beyond);
+      stated = Math.max(stated, beyond.stated);
+      tornBytes = beyond.tornBytes;
     }
     return { end: walker.offset, last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes };
   } finally {
     await file.close();
   }
+}
+
+/** What the headers behind the end of a chain state. */
+export interface Beyond {
+  /** The highest sequence that one of them states durable, and the first header that states so. */
+  readonly stated: number;
+  readonly offset: number;
+  readonly tornBytes: number;
+}
+
+export async function statedBeyond(file: File, { seed }: { seed: number }, from: number, bytes: number): Promise<Beyond> {
+  let stated = 0;
+  let offset = from;
+  const tornBytes = await scanBeyond(file, seed, from, bytes, (header, at) => {
+    if (header.durable > stated) [stated, offset] = [header.durable, at];
+  });
+  return { stated, offset, tornBytes };
+}
+
+/** Sequences from `first` on are stated durable, and the chain to them is broken at `offset`. */
+export function unreachable(file: string, offset: number, first: number, beyond: Beyond): EhdbError {
+  const reason = `the batch there is not whole, and the one at byte ${beyond.offset} states these sequences durable`;
+  return corrupt({ file, offset, first, last: beyond.stated, reason });
 }
 
 function startOf(segment: Segment): Omit<Tail, "end"> {
