@@ -21,7 +21,8 @@ export function formatReport(report: Report, options: { readonly colours: boolea
   });
   for (const step of steps) table.push(row(step, paint));
   const notes = steps.filter(hasNote).map((step) => note(step, paint));
-  return [table.toString(), ...notes, paint("dim", `${report.verb}: ${report.outcome} in ${report.seconds} s`), ""].join("\n");
+  const rows = table.toString().replaceAll(/ +$/gm, "");
+  return [rows, ...notes, paint("dim", `${report.verb}: ${report.outcome} in ${report.seconds} s`), ""].join("\n");
 }
 
 /** Rules above and below the head only. */

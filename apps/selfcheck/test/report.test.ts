@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Checks } from "../src/checks.ts";
-import { appendLatencyLevel, replayLevel } from "../src/levels.ts";
+import { appendLatencyLevel } from "../src/levels.ts";
 import { SelfcheckError, worstOutcome } from "../src/outcome.ts";
 import { percentile } from "../src/percentile.ts";
 import { nearest } from "../src/suggest.ts";
@@ -49,11 +49,6 @@ test("colours are there only when they are wanted", () => {
   expect(formatReport(report, { colours: false, quiet: false })).not.toContain("\u001B");
   expect(formatReport(report, { colours: false, quiet: false })).toContain("12 345");
   expect(formatReport(report, { colours: true, quiet: false })).toContain("\u001B[32mok");
-});
-
-test("replay of large events is held to the stated bytes, of small ones to the stated events", () => {
-  expect(replayLevel(10_000).atLeast).toBeCloseTo(38.15, 2);
-  expect(replayLevel(100).atLeast).toBeCloseTo(9.54, 2);
 });
 
 test("the nearest rank is a sample, never a mean", () => {

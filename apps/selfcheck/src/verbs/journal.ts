@@ -6,15 +6,13 @@ import { Comparison } from "../comparison.ts";
 import type { EventSource } from "../event-source.ts";
 import { mibPerSecond, perSecond, rounded } from "../figures.ts";
 import { follow } from "../follow.ts";
-import { appendLatencyLevel, appendRateLevel, replayLevel, replayNote } from "../levels.ts";
+import { appendLatencyLevel, appendRateLevel } from "../levels.ts";
 import { runLoad } from "../load.ts";
 import { LoadPlan } from "../load-plan.ts";
 import { SelfcheckError } from "../outcome.ts";
 import { percentile } from "../percentile.ts";
+import { replayAll, replayStatedLoad } from "../replay.ts";
 import type { Verb, VerbContext } from "../verb.ts";
-
-/** Small enough for a run to roll over several. */
-const SEGMENT_BYTES = 16 * MIB;
 
 interface Bench {
   readonly context: VerbContext;
@@ -35,12 +33,13 @@ export const journalVerb: Verb = {
     await needRoom(context, events * source.meanBytes);
     checks.step({ name: "events", count: events, value: Math.round(source.meanBytes), unit: "bytes each", message: origin });
     const bench: Bench = { context, checks, source, plan: new LoadPlan(events, source.maxBytes), acknowledged: new Map() };
-    const options = { dir: join(context.directory, "log"), host: context.host, segmentBytes: SEGMENT_BYTES };
+    // Everything else as a user gets it: the figures are those of the defaults.
+    const options = { dir: join(context.directory, "log"), host: context.host };
     const journal = await context.openJournal(options);
     try {
       await appendAndFollow(bench, journal);
       await readBack(bench, journal, "read back, byte for byte (scan)");
-      await replay(bench, journal);
+      await replayAll(context, checks, "replay", journal, { events, bytes: journal.stats().appendedBytes });
       await verify(bench, journal);
     } finally {
       const { state } = await journal.close();
@@ -50,11 +49,12 @@ export const journalVerb: Verb = {
     const again = await context.openJournal(options);
     const millis = context.host.clock.monotonic() - started;
     try {
-      checks.step({ name: "opened again", count: again.recovery.segments, value: rounded(millis), unit: "ms" });
+      checks.step({ name: "opened again", value: rounded(millis), unit: "ms" });
       await readBack(bench, again, "read back after that");
     } finally {
       await again.close();
     }
+    await replayStatedLoad(context, checks);
   },
 };
 
@@ -100,25 +100,6 @@ async function readBack(bench: Bench, journal: Journal, name: string): Promise<v
   }
   comparison.finish(acknowledged);
   checks.step({ name, count: comparison.seen.size, ok: comparison.problems.none, message: comparison.problems.text });
-}
-
-/** The log's own speed: every byte is read and verified, and the events are counted, not looked at. */
-async function replay(bench: Bench, journal: Journal): Promise<void> {
-  const { context, checks, source } = bench;
-  const { clock } = context.host;
-  let [events, bytes] = [0, 0];
-  const started = clock.monotonic();
-  for await (const records of journal.scan({ signal: context.signal }).batches()) {
-    events += records.length;
-    for (const record of records) bytes += record.data.length;
-  }
-  const millis = clock.monotonic() - started;
-  const all = events === bench.acknowledged.size;
-  const level = replayLevel(source.meanBytes);
-  checks.step({ name: "replay", count: events, value: perSecond(events, millis), unit: "events/s", ok: all });
-  checks.step({
-    name: "replay, bytes", count: events, value: mibPerSecond(bytes, millis), unit: "MiB/s", level, message: replayNote(source.meanBytes),
-  });
 }
 
 async function verify(bench: Bench, journal: Journal): Promise<void> {
