@@ -15,7 +15,7 @@ export function packageManager(args) {
 /**
  * Runs a program to its end and keeps what it says.
  * @param {[string, ...string[]]} command
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMillis?: number }} [options] a program that takes longer is killed
  * @returns {Promise<{ code: number, output: string }>}
  */
 export function quietly([program, ...args], options = {}) {
@@ -24,6 +24,7 @@ export function quietly([program, ...args], options = {}) {
       cwd: options.cwd ?? root,
       env: options.env ?? childEnvironment(),
       stdio: ["ignore", "pipe", "pipe"],
+      timeout: options.timeoutMillis,
     });
     /** @type {Buffer[]} */
     const chunks = [];

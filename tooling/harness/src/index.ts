@@ -16,7 +16,7 @@ export type { BenchReport, BenchSize, MeasuredResult, ProcessCost, Result, Verdi
 export { SeededRandom } from "./seeded-random.ts";
 export { addCounts, enoughSeeds, unmetCounts } from "./simulation.ts";
 export type { Counts, Mutant, Simulation, SimulationResult } from "./simulation.ts";
-export { distribution, median, percentile, variation } from "./statistics.ts";
+export { distribution, median, medianRatio, percentile, variation } from "./statistics.ts";
 export type { Distribution } from "./statistics.ts";
 export { assertCount, assertWork, FullDigest, proofOf, SampledDigest } from "./work-proof.ts";
 export type { WorkProof } from "./work-proof.ts";

@@ -29,6 +29,15 @@ export function median(samples: ArrayLike<number>): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
+/**
+ * The median of what ours is to theirs, round by round: rounds that lie side by side in time meet the same machine, whatever
+ * else it does.
+ */
+export function medianRatio(ours: readonly number[], theirs: readonly number[]): number {
+  if (ours.length !== theirs.length) throw new RangeError(`${ours.length} rounds can't be paired with ${theirs.length}`);
+  return median(ours.map((each, round) => each / (theirs[round] as number)));
+}
+
 /** How far the rounds lie apart: (largest - smallest) / median. */
 export function variation(samples: ArrayLike<number>): number {
   const sorted = sortedSamples(samples);

@@ -7,7 +7,7 @@ export function printComparison(before: BenchReport, now: BenchReport): void {
   const table = new Table({
     head: ["name", "unit", "before", "now", "change", "÷ floor before", "÷ floor now"],
     colAligns: ["left", "left", "right", "right", "right", "right", "right"],
-    style: { head: [], compact: true },
+    style: { head: [], border: [], compact: true },
   });
   for (const row of now.results) {
     const old = before.results.find(({ name }) => name === row.name);

@@ -16,7 +16,7 @@ export function printResults(results: readonly MeasuredResult[]): void {
   const table = new Table({
     head: ["name", "value", "unit", "n", "p50", "p99", "p99.9", "max", "÷ floor", "÷ peers", "e", "±", "CPU s", "MiB"],
     colAligns: ["left", "right", "left", "right", "right", "right", "right", "right", "right", "left", "right", "right", "right", "right"],
-    style: { head: [], compact: true },
+    style: { head: [], border: [], compact: true },
   });
   for (const row of results) table.push(cells(row));
   console.log(table.toString());

@@ -55,7 +55,7 @@ async function seesDefects(target: KillTarget, seed: number, directory: string):
 
 function printReport(report: KillReport): void {
   const { problems, ...figures } = report;
-  const table = new Table({ head: Object.keys(figures), style: { head: [] } });
+  const table = new Table({ head: Object.keys(figures), style: { head: [], border: [] } });
   table.push(Object.values(figures).map(String));
   console.log(table.toString());
   for (const problem of problems) console.log(problem);

@@ -62,7 +62,7 @@ async function hunt(copy: MutableCopy, mutant: Mutant): Promise<Outcome> {
 }
 
 function print(list: readonly Mutant[], outcomes: readonly Outcome[]): void {
-  const table = new Table({ head: ["planted defect", "file", "found by seed", "s", "violation"], colWidths: [40, 22, 15, 7, 70], wordWrap: true, style: { head: [] } });
+  const table = new Table({ head: ["planted defect", "file", "found by seed", "s", "violation"], colWidths: [40, 22, 15, 7, 70], wordWrap: true, style: { head: [], border: [] } });
   for (const mutant of list) {
     const outcome = outcomes.find((each) => each.mutant === mutant);
     const seed = outcome?.seed === undefined ? `NOT in ${mutant.seeds}` : String(outcome.seed);

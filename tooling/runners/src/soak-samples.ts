@@ -53,7 +53,7 @@ export function takeSample(stats: JournalStats, progressed: Progressed, delay: I
 /** One row for each interval; of a long soak one for each minute or so. */
 export function printSamples(samples: readonly SoakSample[]): void {
   const head = ["s", "appends/s", "tail behind", "resident MiB", "heap MiB", "disk MiB", "segments", "syncs", "loop p50 ms", "p99 ms", "max ms"];
-  const table = new Table({ head, colAligns: head.map(() => "right" as const), style: { head: [], compact: true } });
+  const table = new Table({ head, colAligns: head.map(() => "right" as const), style: { head: [], border: [], compact: true } });
   const start = samples[0]?.at ?? 0;
   const step = Math.ceil(samples.length / mostRows);
   for (const [index, sample] of samples.entries()) {
