@@ -20,7 +20,9 @@ export class Thread {
   /** `onEnd` is called once it takes no more jobs. */
   constructor(entry: URL, onEnd: () => void) {
     this.#onEnd = onEnd;
-    this.#worker = new Worker(entry, { name: "ehdb" });
+    // Without the flags of the process: its loaders, conditions and `--input-type` are for the main program, and a
+    // thread that took them over would look for sources that it can't run.
+    this.#worker = new Worker(entry, { name: "ehdb", execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (reply: JobReply) => this.#settle(reply));
     this.#worker.on("error", (error) => (this.#lastError = error));
