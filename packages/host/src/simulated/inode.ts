@@ -141,7 +141,8 @@ export class FileInode {
     for (const { size } of applied) this.durableSize = Math.min(this.durableSize, size);
     highest = Math.min(highest, later?.sizeBefore ?? this.size);
     const failedSize = this.#sizeCleanedAt !== 0 && snapshot.order >= this.#sizeCleanedAt;
-    this.durableSize = Math.max(failedSize ? this.durableSize : snapshot.size, highest);
+    // Only a truncation shortens it: an earlier sync may have covered more than this one promises.
+    this.durableSize = Math.max(this.durableSize, failedSize ? 0 : snapshot.size, highest);
     this.#sizeSyncedAt = snapshot.order;
   }
 

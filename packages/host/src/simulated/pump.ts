@@ -3,6 +3,12 @@ import type { Stream } from "./stream.ts";
 /** The real one, taken before a test's fake timers can replace it. */
 const nextTurn: typeof setImmediate = setImmediate;
 
+/**
+ * Turns that are asked of the event loop at once. Node runs them in one round, with everything that waits in between:
+ * the same order as one by one, without a look at the system's events for each.
+ */
+const TURNS_AHEAD = 16;
+
 /** Something that waits for its turn. */
 export interface QueuedTask {
   /** Turns that it lets pass after it was first chosen. */
@@ -22,7 +28,8 @@ export class Pump<Task extends QueuedTask> {
   #deferred: (() => void)[] = [];
   #firstDeferred = 0;
   #settling: (() => void)[] = [];
-  #scheduled = false;
+  /** Turns asked for and not yet come. */
+  #scheduled = 0;
   #stopped = false;
   #pauses = 0;
 
@@ -88,13 +95,15 @@ export class Pump<Task extends QueuedTask> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#stopped || this.#pauses > 0) return;
-    this.#scheduled = true;
-    nextTurn(this.#turn);
+    if (this.#scheduled > 0 || this.#stopped || this.#pauses > 0) return;
+    while (this.#scheduled < TURNS_AHEAD) {
+      this.#scheduled++;
+      nextTurn(this.#turn);
+    }
   }
 
   readonly #turn = (): void => {
-    this.#scheduled = false;
+    this.#scheduled--;
     if (this.#stopped || this.#pauses > 0) return;
     const deferred = this.#deferred.length - this.#firstDeferred;
     if (this.#queue.length + deferred === 0) {

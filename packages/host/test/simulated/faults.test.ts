@@ -43,6 +43,21 @@ test("a page that is written again after a failed sync is dirty as a whole", asy
   expect(textOf(host.durableContent("/a"))).toBe("SECON!");
 });
 
+test("a failed sync leaves dirty what was written after its issue, and the size as it was", async () => {
+  const host = await hostWithFile();
+  const file = await host.files.open("/a", "write");
+  await file.write(bytesOf("SECOND"), 0);
+  await file.write(bytesOf("beyond"), 2 * PAGE);
+  host.failNext("dataSync");
+  const hold = host.hold(["dataSync"]);
+  const failed = codeFrom(() => file.dataSync());
+  await file.write(bytesOf("!"), 5);
+  hold.release();
+  expect(await failed).toBe("EIO");
+  await file.dataSync();
+  expect(textOf(host.durableContent("/a"))).toBe("SECON!");
+});
+
 test("a failed sync of a directory is as final", async () => {
   let gone = 0;
   for (let seed = 0; seed < 50; seed++) {
@@ -163,7 +178,9 @@ test("a write that meets the end of the disk leaves its first pages, or none", a
 test("an open file keeps its space when its last name goes", async () => {
   const host = await hostWithFile({ noSpaceAfterBytes: 10 * PAGE });
   const file = await host.files.open("/a", "write");
+  const second = await host.files.open("/a", "read");
   await host.files.remove("/a");
+  await second.close();
   expect(await host.files.freeBytes("/")).toBe(7 * PAGE);
   await file.preallocate(0, 3 * PAGE);
   expect(await host.files.freeBytes("/")).toBe(5 * PAGE);

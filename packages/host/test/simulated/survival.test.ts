@@ -1,110 +1,6 @@
-import { type SimulatedHost, simulatedHost } from "@ehdb/host";
-import fc from "fast-check";
+import { simulatedHost } from "@ehdb/host";
 import { expect, test } from "vitest";
 import { bytesOf, createText, textAt, textOf } from "./text.ts";
-
-type Step =
-  | { do: "write" | "writeAtSync" | "preallocate"; position: number; length: number }
-  | { do: "truncate"; bytes: number }
-  | { do: "sync"; during: { position: number; length: number }[] };
-
-const range = { position: fc.nat(20_000), length: fc.integer({ min: 1, max: 9_000 }) };
-const steps: fc.Arbitrary<Step[]> = fc.array(
-  fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("write" as const, "writeAtSync" as const), ...range }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("preallocate" as const), ...range }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("truncate" as const), bytes: fc.nat(20_000) }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({ do: fc.constant("sync" as const), during: fc.array(fc.record(range), { maxLength: 2 }) }),
-    },
-  ),
-  { minLength: 1, maxLength: 25 },
-);
-
-/** The plainest model of a file: every state that it went through, and the one that a sync promised. */
-class FileModel {
-  readonly states: Uint8Array[] = [new Uint8Array(0)];
-  promised = 0;
-
-  get newest(): Uint8Array {
-    return this.states[this.states.length - 1] as Uint8Array;
-  }
-
-  write(position: number, length: number, value: number): void {
-    const next = new Uint8Array(Math.max(this.newest.length, position + length));
-    next.set(this.newest);
-    next.fill(value, position, position + length);
-    this.states.push(next);
-  }
-
-  truncate(bytes: number): void {
-    const next = new Uint8Array(bytes);
-    next.set(this.newest.subarray(0, bytes));
-    this.states.push(next);
-  }
-
-  /** Each byte must come from the promised state or a later one, and so must the size. */
-  check(found: Uint8Array): void {
-    const possible = this.states.slice(this.promised);
-    const sizes = possible.map((state) => state.length);
-    expect(found.length).toBeGreaterThanOrEqual(Math.min(...sizes));
-    expect(found.length).toBeLessThanOrEqual(Math.max(...sizes));
-    for (let at = 0; at < found.length; at++) {
-      let place = 0;
-      while (place < possible.length && (possible[place]?.[at] ?? 0) !== found[at]) place++;
-      if (place < possible.length) continue;
-      expect.fail(`byte ${at} is ${found[at]}; possible: ${possible.map((state) => state[at] ?? 0).join(", ")}`);
-    }
-  }
-}
-
-async function run(host: SimulatedHost, model: FileModel, all: readonly Step[]): Promise<void> {
-  const file = await host.files.open("/file", "create");
-  await file.dataSync();
-  await host.files.syncDirectory("/");
-  let value = 0;
-  for (const step of all) {
-    const filled = (length: number): Uint8Array => new Uint8Array(length).fill((value = (value % 255) + 1));
-    if (step.do === "write") await file.write(filled(step.length), step.position);
-    else if (step.do === "writeAtSync") file.writeAtSync(filled(step.length), step.position);
-    else if (step.do === "preallocate") await file.preallocate(step.position, step.length);
-    else if (step.do === "truncate") await file.truncate(step.bytes);
-    if (step.do === "truncate") model.truncate(step.bytes);
-    else if (step.do === "preallocate") model.write(step.position, step.length, 0);
-    else if (step.do !== "sync") model.write(step.position, step.length, value);
-    else {
-      const promised = model.states.length - 1;
-      const synced = file.dataSync();
-      for (const { position, length } of step.during) {
-        file.writeAtSync(filled(length), position);
-        model.write(position, length, value);
-      }
-      await synced;
-      model.promised = promised;
-    }
-    expect(host.content("/file").length).toBe(model.newest.length);
-  }
-}
-
-test("what a sync promised survives any crash, byte by byte", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.nat(), steps, async (seed, all) => {
-      const host = simulatedHost({ seed, faults: { shortWrite: 0.1, slow: 0.1 } });
-      const model = new FileModel();
-      await run(host, model, all);
-      expect(Buffer.compare(host.content("/file"), model.newest)).toBe(0);
-      let next = host.crash();
-      model.check(next.content("/file"));
-      expect(Buffer.compare(next.durableContent("/file"), next.content("/file"))).toBe(0);
-      // And a second crash changes nothing: all that is left is durable.
-      const left = next.content("/file");
-      next = next.crash();
-      expect(Buffer.compare(next.content("/file"), left)).toBe(0);
-    }),
-    { numRuns: 1500 },
-  );
-});
 
 test("keep: nothing leaves what was synced, everything leaves all", async () => {
   for (let seed = 0; seed < 30; seed++) {
@@ -274,4 +170,46 @@ test("operations under way at a crash happen or don't", async () => {
     found.add(name + ((await textAt(next, `/${name}`)) ?? ""));
   }
   expect([...found].sort()).toEqual(["a", "ax", "b", "bx"]);
+});
+
+test("a name that moved twice is in one of its places", async () => {
+  const found = new Set<string>();
+  for (let seed = 0; seed < 200; seed++) {
+    const host = simulatedHost({ seed });
+    await createText(host, "/a", "text", { content: true, name: true });
+    await host.files.rename("/a", "/b");
+    await host.files.rename("/b", "/c");
+    found.add((await host.crash("sectors").files.list("/")).join());
+  }
+  expect([...found].sort()).toEqual(["a", "b", "c"]);
+});
+
+test("a sync of a directory makes durable what its names came from", async () => {
+  const host = simulatedHost({ seed: 1 });
+  for (const directory of ["/d", "/e", "/f"]) await host.files.makeDirectory(directory);
+  await createText(host, "/d/a", "text", { content: true, name: true });
+  await host.files.rename("/d/a", "/e/b");
+  await host.files.rename("/e/b", "/f/c");
+  await host.files.syncDirectory("/f");
+  const { files } = host.crash("nothing");
+  expect([await files.list("/d"), await files.list("/e"), await files.list("/f")]).toEqual([[], [], ["c"]]);
+});
+
+test("an unsynced truncation is kept with its zeros, before what was written after it, or not at all", async () => {
+  const found = new Set<string>();
+  for (let seed = 0; seed < 200; seed++) {
+    const host = simulatedHost({ seed });
+    await createText(host, "/a", "a".repeat(1000), { content: true, name: true });
+    const file = await host.files.open("/a", "write");
+    await file.truncate(100);
+    await file.write(bytesOf("b"), 400);
+    const text = textOf(host.crash("sectors").content("/a"));
+    found.add(
+      text
+        .replace(/a+/, ({ length }) => `${length}a`)
+        .replace(/\0+$/, "")
+        .replace(/\0+/, "+"),
+    );
+  }
+  expect([...found].sort()).toEqual(["1000a", "100a", "100a+b"]);
 });
