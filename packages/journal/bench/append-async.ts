@@ -1,6 +1,7 @@
-import { alternate, assertCount, goal, median, seededRecords, shape, variation } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import { alternate, assertCount, goal, median, medianRatio, seededRecords, shape, variation } from "@ehdb/harness";
+import type { Bench, BenchContext, Contender, Result } from "@ehdb/harness";
 import { copyAndWrite } from "@ehdb/harness/floors";
+import type { WriteFigure } from "@ehdb/harness/floors";
 import { join } from "node:path";
 import { assertHolds, payloadSeed, withDirectory, withJournal } from "./stage.ts";
 import type { BySize } from "./stage.ts";
@@ -28,11 +29,17 @@ export const appendAsync: Bench = {
         await assertHolds(journal, records, count);
         return perSecond;
       });
-    const floor = (): Promise<number> => withDirectory(context.directory, (directory) => copyAndWrite(join(directory, "floor"), records, count));
-    const figures = await alternate([{ name: "journal", round: ours }, { name: "floor", round: floor }], context.rounds);
-    const rates = figures.get("journal") ?? [];
-    const [value, floorValue] = [median(rates), median(figures.get("floor") ?? [])];
-    const ratio = value / floorValue;
+    const floor = (): Promise<WriteFigure> => withDirectory(context.directory, (directory) => copyAndWrite(join(directory, "floor"), records, count));
+    const contenders: Contender<WriteFigure>[] = [
+      { name: "journal", round: async () => ({ perSecond: await ours(), perSecondWithZeros: Number.NaN }) },
+      { name: "floor", round: floor },
+    ];
+    const figures = await alternate(contenders, context.rounds);
+    const rates = (figures.get("journal") ?? []).map(({ perSecond }) => perSecond);
+    const floors = (figures.get("floor") ?? []).map(({ perSecond }) => perSecond);
+    const filling = (figures.get("floor") ?? []).map(({ perSecondWithZeros }) => perSecondWithZeros);
+    const [value, floorValue] = [median(rates), median(floors)];
+    const [ratio, fillingRatio] = [medianRatio(rates, floors), medianRatio(rates, filling)];
     return [
       {
         name: "journal.append.async",
@@ -42,10 +49,10 @@ export const appendAsync: Bench = {
         floor: floorValue,
         floorRatio: ratio,
         variation: variation(rates),
-        note: "256 B; the journal fills its space with zeros meanwhile, the floor had its zeros before the clock started",
+        note: `256 B; the journal fills its space with zeros meanwhile, the floor had its own before the clock started; a floor that fills them too does ${Math.round(median(filling))}/s`,
         verdicts: [
           goal(`${ratio.toFixed(2)} >= 0.6 x the floor of the same bytes`, ratio >= 0.6),
-          shape(`${ratio.toFixed(2)} >= 0.3 x the floor of the same bytes`, ratio >= 0.3),
+          shape(`${fillingRatio.toFixed(2)} >= 0.3 x the floor that fills its space with zeros too`, fillingRatio >= 0.3),
         ],
       },
     ];

@@ -1,4 +1,4 @@
-import { alternate, assertCount, goal, median, seededPayloads, shape, variation } from "@ehdb/harness";
+import { alternate, assertCount, goal, median, medianRatio, seededPayloads, shape, variation } from "@ehdb/harness";
 import type { Bench, BenchContext, Result } from "@ehdb/harness";
 import { writeAndSync } from "@ehdb/harness/floors";
 import { peerBatches, peers } from "@ehdb/harness/peers";
@@ -7,7 +7,7 @@ import { assertHolds, payloadSeed, roundAndRound, withDirectory, withJournal } f
 import type { BySize } from "./stage.ts";
 
 const batch = 1000;
-const batches: BySize<number> = { tiny: 30, small: 120, full: 400 };
+const batches: BySize<number> = { tiny: 20, small: 120, full: 400 };
 
 /** A caller that brings 1 000 events at a time and waits for them. */
 export const durableBatch: Bench = {
@@ -35,11 +35,12 @@ export const durableBatch: Bench = {
       ...peers.map((kind) => ({ name: kind.name, round: () => peerBatches(kind, { directory: context.directory, records, count }, batch) })),
     ];
     const figures = await alternate(contenders, context.rounds);
-    const rate = (name: string): number => median(figures.get(name) ?? []);
+    const rates = (name: string): number[] => figures.get(name) ?? [];
+    const rate = (name: string): number => median(rates(name));
     const value = rate("journal");
-    const ratio = value / rate("floor");
+    const ratio = medianRatio(rates("journal"), rates("floor"));
     const peerRates = Object.fromEntries(peers.map(({ name }) => [name, rate(name)]));
-    const peerRatio = Object.fromEntries(Object.entries(peerRates).map(([name, each]) => [name, value / each]));
+    const peerRatio = Object.fromEntries(peers.map(({ name }) => [name, medianRatio(rates("journal"), rates(name))]));
     const lmdb = peerRatio["lmdb"] ?? 0;
     return [
       {
@@ -51,7 +52,7 @@ export const durableBatch: Bench = {
         floorRatio: ratio,
         peers: peerRates,
         peerRatio,
-        variation: variation(figures.get("journal") ?? []),
+        variation: variation(rates("journal")),
         note: "the floor's batches were joined before the clock started",
         verdicts: [
           goal(`${lmdb.toFixed(2)} >= 1 x lmdb`, lmdb >= 1),

@@ -1,4 +1,4 @@
-import { alternate, assertCount, goal, median, seededPayloads, shape, variation } from "@ehdb/harness";
+import { alternate, assertCount, goal, median, medianRatio, seededPayloads, shape, variation } from "@ehdb/harness";
 import type { Bench, BenchContext, Result } from "@ehdb/harness";
 import { writeAndSyncBlocking } from "@ehdb/harness/floors";
 import { betterSqlite3, peerAppends } from "@ehdb/harness/peers";
@@ -29,9 +29,10 @@ export const durableBlocking: Bench = {
     const peer = (): Promise<number> => peerAppends(betterSqlite3, { directory: context.directory, records, count }, 1);
     const contenders = [{ name: "journal", round: ours }, { name: "floor", round: floor }, { name: betterSqlite3.name, round: peer }];
     const figures = await alternate(contenders, context.rounds);
-    const rate = (name: string): number => median(figures.get(name) ?? []);
+    const rates = (name: string): number[] => figures.get(name) ?? [];
+    const rate = (name: string): number => median(rates(name));
     const value = rate("journal");
-    const [ratio, toPeer] = [value / rate("floor"), value / rate(betterSqlite3.name)];
+    const [ratio, toPeer] = ["floor", betterSqlite3.name].map((name) => medianRatio(rates("journal"), rates(name))) as [number, number];
     return [
       {
         name: "journal.durable.blocking",
@@ -42,7 +43,7 @@ export const durableBlocking: Bench = {
         floorRatio: ratio,
         peers: { [betterSqlite3.name]: rate(betterSqlite3.name) },
         peerRatio: { [betterSqlite3.name]: toPeer },
-        variation: variation(figures.get("journal") ?? []),
+        variation: variation(rates("journal")),
         verdicts: [
           goal(`${toPeer.toFixed(2)} >= 1 x better-sqlite3`, toPeer >= 1),
           shape(`${toPeer.toFixed(2)} >= 0.5 x better-sqlite3`, toPeer >= 0.5),

@@ -12,11 +12,11 @@ const strides = [1024, 64];
 /** Records a batch: what 64 callers make of it. */
 const batch = 64;
 const sizes: BySize<readonly [number, number, number]> = {
-  tiny: [4096, 16_384, 65_536],
+  tiny: [2048, 8192, 32_768],
   small: [8192, 32_768, 131_072],
   full: [16_384, 65_536, 262_144],
 };
-const points: BySize<number> = { tiny: 400, small: 2000, full: 5000 };
+const points: BySize<number> = { tiny: 250, small: 2000, full: 5000 };
 
 interface PointFigure extends Distribution {
   readonly size: number;

@@ -1,4 +1,4 @@
-import { alternate, assertWork, goal, median, SampledDigest, seededPayloads, shape, variation } from "@ehdb/harness";
+import { alternate, assertWork, goal, median, medianRatio, SampledDigest, seededPayloads, shape, variation } from "@ehdb/harness";
 import type { Bench, BenchContext, Result, WorkProof } from "@ehdb/harness";
 import { readAndVerify } from "@ehdb/harness/floors";
 import { openJournal } from "@ehdb/journal";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expectedProof, fill, payloadSeed, roundAndRound, withDirectory } from "./stage.ts";
 import type { BySize } from "./stage.ts";
 
-const counts: BySize<number> = { tiny: 65_536, small: 262_144, full: 1_048_576 };
+const counts: BySize<number> = { tiny: 32_768, small: 262_144, full: 1_048_576 };
 /** Records a batch, about 200 KiB. */
 const batch = 512;
 
@@ -40,7 +40,7 @@ export const replay: Bench = {
       const figures = await alternate([{ name: "journal", round: () => ours() }, { name: "floor", round: floor }], context.rounds);
       const rates = figures.get("journal") ?? [];
       const [value, floorRate] = [median(rates), median(figures.get("floor") ?? [])];
-      const ratio = value / floorRate;
+      const ratio = medianRatio(rates, figures.get("floor") ?? []);
       const row: Result = {
         name: "journal.replay",
         value,

@@ -10,7 +10,7 @@ import type { KillSettings } from "./settings.ts";
 const { directory, incarnation, settings, defect } = JSON.parse(process.argv[2] ?? "") as KillLoad;
 const load = settings as KillSettings;
 const random = new SeededRandom(load.seed * 1000 + incarnation);
-const keptRecords = 2000;
+const keptRecords = 300;
 
 say(opening);
 // Sync mostly; every third incarnation lets a timer bring the syncs about, and every eighth the waiting callers.

@@ -73,10 +73,18 @@ export function copyLoop(records: readonly Uint8Array[], calls: number, group: n
   return { nanosPerCall, perSecond: (nanosPerCall.length * group * 1e9) / total };
 }
 
-/** Appends that are synced once at the end: the copy loop, each full buffer written in place, one data sync. Records a second. */
-export async function copyAndWrite(path: string, records: readonly Uint8Array[], count: number): Promise<number> {
+/** Records a second, into zeros that were there before, and with the time that it took to fill them in. */
+export interface WriteFigure {
+  readonly perSecond: number;
+  readonly perSecondWithZeros: number;
+}
+
+/** Appends that are synced once at the end: the copy loop, each full buffer written in place, one data sync. */
+export async function copyAndWrite(path: string, records: readonly Uint8Array[], count: number): Promise<WriteFigure> {
   const bytes = totalBytes(records, count) + count * 4;
+  const zeroStart = performance.now();
   await zeroFilled(path, bytes);
+  const zeroMillis = performance.now() - zeroStart;
   const file = openSync(path, "r+");
   try {
     const buffer = Buffer.allocUnsafeSlow(chunkBytes);
@@ -96,7 +104,8 @@ export async function copyAndWrite(path: string, records: readonly Uint8Array[],
     position += writeSync(file, buffer, 0, at, position);
     await dataSync(file);
     assertCount("copy and write, bytes written", position, bytes);
-    return (count * 1000) / (performance.now() - start);
+    const millis = performance.now() - start;
+    return { perSecond: (count * 1000) / millis, perSecondWithZeros: (count * 1000) / (millis + zeroMillis) };
   } finally {
     closeSync(file);
   }
