@@ -9,6 +9,7 @@ import { root } from "./environment.mjs";
  * @property {string} version
  * @property {boolean} [private]
  * @property {Record<string, string>} [bin]
+ * @property {{ node: string }} [engines]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [devDependencies]
  * @property {Record<string, string>} [optionalDependencies]
