@@ -56,7 +56,10 @@ function describe(known: readonly Verb[]): Command {
     .option("--json", "one JSON line a verb on standard output, and nothing else")
     .option("--quiet", "print only what isn't as it should be")
     .addHelpText("after", `\nVerbs:\n${known.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join("\n")}`)
-    .addHelpText("after", "\nExit codes: 0 ok or disabled, 2 usage, 3 input rejected, 4 configuration invalid, 5 unavailable or not equal, 130 interrupted")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 ok or disabled, 2 usage, 3 input rejected, 4 configuration invalid, 5 unavailable or not equal, 130 interrupted",
+    )
     .version(version)
     .showHelpAfterError("Try ehdb-selfcheck --help")
     .exitOverride();
@@ -77,7 +80,10 @@ function chooseVerbs(command: Command, known: readonly Verb[]): readonly Verb[] 
   for (const word of command.args) {
     if (names.includes(word)) continue;
     const near = nearest(word, names);
-    command.error(`error: unknown verb '${word}'\n${near === undefined ? `(Known are ${names.join(", ")})` : `(Did you mean ${near}?)`}`, { exitCode: 2 });
+    command.error(
+      `error: unknown verb '${word}'\n${near === undefined ? `(Known are ${names.join(", ")})` : `(Did you mean ${near}?)`}`,
+      { exitCode: 2 },
+    );
   }
   if (command.args.length === 0 || command.args.includes(ALL)) return known;
   return known.filter((verb) => command.args.includes(verb.name));

@@ -67,7 +67,9 @@ export class Comparison {
     }
     for (const { round, writer, index } of this.#next.values()) {
       if (this.#plan.wholeGroups(writer, index)) continue;
-      this.problems.add(`round ${round}, writer ${writer}: ${index} events, so a group of ${this.#plan.groupOf(writer)} is torn`);
+      this.problems.add(
+        `round ${round}, writer ${writer}: ${index} events, so a group of ${this.#plan.groupOf(writer)} is torn`,
+      );
     }
   }
 

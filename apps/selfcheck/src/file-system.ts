@@ -19,8 +19,8 @@ const linuxTypes: Readonly<Record<number, string>> = {
   0x6a656a63: "virtiofs",
 };
 
-const volatileTypes: readonly string[] = ["tmpfs", "ramfs"];
-const remoteTypes: readonly string[] = ["nfs", "cifs", "smb2", "9p", "fuse", "virtiofs"];
+const volatileTypes: ReadonlySet<string> = new Set(["tmpfs", "ramfs"]);
+const remoteTypes: ReadonlySet<string> = new Set(["nfs", "cifs", "smb2", "9p", "fuse", "virtiofs"]);
 
 /** The type of the file system that `path` is on, or undefined where the system doesn't say. */
 export async function fileSystemType(path: string): Promise<string | undefined> {
@@ -31,7 +31,8 @@ export async function fileSystemType(path: string): Promise<string | undefined> 
 /** What the type means for a log, where it means something. */
 export function fileSystemNote(type: string | undefined): string | undefined {
   if (type === undefined) return undefined;
-  if (volatileTypes.includes(type)) return `${type} is memory: figures say nothing of a disk, and a power loss takes all. Give a --dir on a disk`;
-  if (remoteTypes.includes(type)) return `${type}: whether syncs and locks hold is up to what is behind it`;
+  if (volatileTypes.has(type))
+    return `${type} is memory: figures say nothing of a disk, and a power loss takes all. Give a --dir on a disk`;
+  if (remoteTypes.has(type)) return `${type}: whether syncs and locks hold is up to what is behind it`;
   return undefined;
 }

@@ -30,7 +30,9 @@ export function follow(reader: JournalReader, comparison: Comparison, clock: Clo
     async upTo(sequence) {
       target = sequence;
       const timer = clock.timer(PATIENCE_MILLIS, () => {
-        comparison.problems.add(`${PATIENCE_MILLIS / 1000} s after the last append the tail is at ${caughtUp} of ${sequence}`);
+        comparison.problems.add(
+          `${PATIENCE_MILLIS / 1000} s after the last append the tail is at ${caughtUp} of ${sequence}`,
+        );
         stop.abort();
       });
       endWhenThere();

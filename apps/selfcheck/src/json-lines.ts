@@ -23,7 +23,12 @@ export interface JsonLines {
  * The user's own events: one JSON object a line, in UTF-8. Every line is checked; `wanted` of them are kept. Blank lines, a
  * byte order mark and CRLF are passed over; anything else that isn't an object is named by its line's number.
  */
-export async function readJsonLines(host: Host, path: string, wanted: number, signal?: AbortSignal): Promise<JsonLines> {
+export async function readJsonLines(
+  host: Host,
+  path: string,
+  wanted: number,
+  signal?: AbortSignal,
+): Promise<JsonLines> {
   const file = await openInput(host, path);
   try {
     return await collect(file, path, wanted, signal);
@@ -51,7 +56,10 @@ async function collect(file: File, path: string, wanted: number, signal: AbortSi
     if (payloads.length >= wanted) continue;
     keptBytes += parsed.data.length;
     if (keptBytes > MAX_KEPT_BYTES) {
-      throw new SelfcheckError("rejected", `${path}: its first ${wanted} events hold more than ${MAX_KEPT_BYTES / MIB} MiB: give fewer --events`);
+      throw new SelfcheckError(
+        "rejected",
+        `${path}: its first ${wanted} events hold more than ${MAX_KEPT_BYTES / MIB} MiB: give fewer --events`,
+      );
     }
     payloads.push(parsed);
   }
@@ -66,8 +74,10 @@ async function collect(file: File, path: string, wanted: number, signal: AbortSi
 async function openInput(host: Host, path: string): Promise<File> {
   try {
     const stat = await host.files.stat(path);
-    if (stat === undefined) throw new SelfcheckError("rejected", `${path} isn't there: --input names a file of JSON Lines`);
-    if (stat.kind === "directory") throw new SelfcheckError("rejected", `${path} is a directory: --input names a file of JSON Lines`);
+    if (stat === undefined)
+      throw new SelfcheckError("rejected", `${path} isn't there: --input names a file of JSON Lines`);
+    if (stat.kind === "directory")
+      throw new SelfcheckError("rejected", `${path} is a directory: --input names a file of JSON Lines`);
     return await host.files.open(path, "read");
   } catch (error) {
     throw rejected(path, error);
@@ -91,7 +101,8 @@ function parseLine(line: Line): Payload | string | undefined {
   } catch (error) {
     return `not JSON: ${(error as Error).message}`;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return `${kindOf(value)}, and an event is a JSON object`;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return `${kindOf(value)}, and an event is a JSON object`;
   const type = "type" in value && typeof value.type === "string" ? value.type : "event";
   return { type: type.slice(0, 100), data: Buffer.from(text) };
 }

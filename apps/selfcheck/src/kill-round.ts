@@ -27,7 +27,9 @@ export interface KillRound {
 export async function killInMidLoad(round: KillRound): Promise<void> {
   const { signal } = round;
   if (signal.aborted) throw abortedError(signal, "recovery");
-  const child = spawn(process.execPath, [round.victim, JSON.stringify(round.arguments)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [round.victim, JSON.stringify(round.arguments)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   const kill = (): void => void child.kill("SIGKILL");
   const patience = round.clock.timer(PATIENCE_MILLIS, kill, true);
@@ -50,7 +52,10 @@ export async function killInMidLoad(round: KillRound): Promise<void> {
     if (signal.aborted) throw abortedError(signal, "recovery");
     if (acknowledged >= round.killAfter && killer === "SIGKILL") return;
     const how = killer === null ? `ended with code ${code}` : `was ended by ${killer}`;
-    throw new SelfcheckError("unavailable", `the child ${how} after ${acknowledged} of ${round.killAfter} events: ${complaint.trim() || "it said nothing"}`);
+    throw new SelfcheckError(
+      "unavailable",
+      `the child ${how} after ${acknowledged} of ${round.killAfter} events: ${complaint.trim() || "it said nothing"}`,
+    );
   } finally {
     patience.cancel();
     signal.removeEventListener("abort", kill);

@@ -47,7 +47,8 @@ async function main(): Promise<number> {
     return exitCodes[worstOutcome(reports.map((report) => report.outcome))];
   } catch (error) {
     if (interruption.signal.aborted && isEhdbError(error, "ABORTED")) return interruption.exitCode();
-    if (invocation.json && reported === 0) for (const report of nothingRan(invocation, error)) print(report, invocation);
+    if (invocation.json && reported === 0)
+      for (const report of nothingRan(invocation, error)) print(report, invocation);
     process.stderr.write(`error: ${describeError(error)}\n`);
     return exitCodes[error instanceof SelfcheckError ? error.outcome : "unavailable"];
   } finally {

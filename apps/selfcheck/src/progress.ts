@@ -15,7 +15,12 @@ export class Progress {
     if (this.#bar === undefined || this.#verb !== verb) {
       this.clear();
       this.#verb = verb;
-      this.#bar = new SingleBar({ stream: this.#stream, format: `${verb} [{bar}] {percentage}%`, clearOnComplete: true, hideCursor: true });
+      this.#bar = new SingleBar({
+        stream: this.#stream,
+        format: `${verb} [{bar}] {percentage}%`,
+        clearOnComplete: true,
+        hideCursor: true,
+      });
       this.#bar.start(total, done);
       return;
     }

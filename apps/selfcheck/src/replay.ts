@@ -16,7 +16,13 @@ interface Expected {
 }
 
 /** The log's own speed: every byte is read and verified, and the events are counted, not looked at. */
-export async function replayAll({ host, signal }: VerbContext, checks: Checks, name: string, journal: Journal, expected: Expected): Promise<void> {
+export async function replayAll(
+  { host, signal }: VerbContext,
+  checks: Checks,
+  name: string,
+  journal: Journal,
+  expected: Expected,
+): Promise<void> {
   let [events, bytes] = [0, 0];
   const started = host.clock.monotonic();
   for await (const records of journal.scan({ signal }).batches()) {
@@ -39,7 +45,9 @@ export async function replayStatedLoad(context: VerbContext, checks: Checks): Pr
   try {
     for (let appended = 0; appended < STATED_EVENTS; appended += GROUP_EVENTS) {
       const group = host.random.bytes(GROUP_EVENTS * STATED_EVENT_BYTES);
-      const records = Array.from({ length: GROUP_EVENTS }, (_, i) => group.subarray(i * STATED_EVENT_BYTES, (i + 1) * STATED_EVENT_BYTES));
+      const records = Array.from({ length: GROUP_EVENTS }, (_, i) =>
+        group.subarray(i * STATED_EVENT_BYTES, (i + 1) * STATED_EVENT_BYTES),
+      );
       await journal.appendAllDurable(records, { signal: context.signal });
       context.progress(appended + GROUP_EVENTS, STATED_EVENTS);
     }

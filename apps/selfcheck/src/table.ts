@@ -27,8 +27,21 @@ export function formatReport(report: Report, options: { readonly colours: boolea
 
 /** Rules above and below the head only. */
 const lines = {
-  top: "", "top-mid": "", "top-left": "", "top-right": "", bottom: "", "bottom-mid": "", "bottom-left": "", "bottom-right": "",
-  left: "", "left-mid": "", right: "", "right-mid": "", mid: "─", "mid-mid": "─", middle: "  ",
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  right: "",
+  "right-mid": "",
+  mid: "─",
+  "mid-mid": "─",
+  middle: "  ",
 };
 
 function row(step: Step, paint: (colour: Colour, text: string) => string): string[] {

@@ -63,7 +63,7 @@ async function copyFile(files: Files, from: string, to: string): Promise<void> {
   await withFile(files, from, "read", (source) =>
     withFile(files, to, "create", async (target) => {
       const buffer = new Uint8Array(4 * MIB);
-      for (let position = 0; ; ) {
+      for (let position = 0; ;) {
         const count = await source.read(buffer, position);
         if (count === 0) return;
         await target.write(buffer.subarray(0, count), position);

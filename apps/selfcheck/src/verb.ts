@@ -14,7 +14,7 @@ export interface VerbContext {
   /** Loaded once a run, at the first call. */
   events(): Promise<Events>;
   /** For the progress bar. */
-  progress(done: number, total: number): void;
+  readonly progress: (done: number, total: number) => void;
   readonly openJournal: (options: JournalOptions) => Promise<Journal>;
   /** The program that the `recovery` verb starts and kills. */
   readonly victim: string;

@@ -19,7 +19,9 @@ const host = realHost();
 const { source } = await loadEvents(host, { seed, events, input });
 const journal = await openJournal({ dir, host, segmentBytes });
 await runLoad({
-  journal, source, round,
+  journal,
+  source,
+  round,
   plan: new LoadPlan(Infinity, source.maxBytes),
   clock: host.clock,
   onAcknowledged: ({ numbers, sequence }) => process.stdout.write(formatAcknowledgement(numbers, sequence)),

@@ -24,7 +24,11 @@ export async function makeWorkspace(host: Host, parent: string): Promise<Workspa
   try {
     await files.makeDirectory(directory);
   } catch (error) {
-    throw new SelfcheckError("unavailable", `no directory can be made in ${parent}: ${(error as Error).message}`, error);
+    throw new SelfcheckError(
+      "unavailable",
+      `no directory can be made in ${parent}: ${(error as Error).message}`,
+      error,
+    );
   }
   return { directory, remove: () => remove(files, directory, stat === undefined ? parent : undefined) };
 }

@@ -4,7 +4,10 @@ import { Comparison } from "../src/comparison.ts";
 import { EventSource } from "../src/event-source.ts";
 import { LoadPlan } from "../src/load-plan.ts";
 
-const source = new EventSource(7, [{ type: "t", data: Buffer.from('{"a":1}') }, { type: "u", data: Buffer.from('{"b":"two"}') }]);
+const source = new EventSource(7, [
+  { type: "t", data: Buffer.from('{"a":1}') },
+  { type: "u", data: Buffer.from('{"b":"two"}') },
+]);
 const plan = new LoadPlan(100, source.maxBytes);
 
 /** What a log holds when the writers have appended all in turn. */
@@ -31,7 +34,8 @@ function compare(records: readonly JournalRecord[]): Comparison {
   return comparison;
 }
 
-const renumbered = (records: readonly JournalRecord[]): JournalRecord[] => records.map(({ data }, i) => record(i + 1, data));
+const renumbered = (records: readonly JournalRecord[]): JournalRecord[] =>
+  records.map(({ data }, i) => record(i + 1, data));
 
 test("a log as it was appended is equal", () => {
   const comparison = compare(log());
@@ -58,7 +62,9 @@ test("a dropped event is found out when the sequences are closed up behind it", 
 
 test("an event that comes twice is found out", () => {
   const records = log();
-  expect(compare(renumbered([...records, records[10] as JournalRecord])).problems.text).toContain("twice: at 11 and at 101");
+  expect(compare(renumbered([...records, records[10] as JournalRecord])).problems.text).toContain(
+    "twice: at 11 and at 101",
+  );
 });
 
 test("two events of one writer in the wrong order are found out, with or without acknowledgements", () => {

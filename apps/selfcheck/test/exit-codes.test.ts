@@ -24,14 +24,17 @@ test("an unknown option is a usage error that names the nearest one", async () =
   expect(stderr).toContain("Did you mean --strict?");
 });
 
-test.each([["--events", "0"], ["--events", "many"], ["--kills", "-1"], ["--seed", "1.5"], ["--seed", ""]])(
-  "%s %s is a usage error that says what it must be",
-  async (option, value) => {
-    const { code, stderr } = await runProgram(["config", `${option}=${value}`]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("must be a whole number from");
-  },
-);
+test.each([
+  ["--events", "0"],
+  ["--events", "many"],
+  ["--kills", "-1"],
+  ["--seed", "1.5"],
+  ["--seed", ""],
+])("%s %s is a usage error that says what it must be", async (option, value) => {
+  const { code, stderr } = await runProgram(["config", `${option}=${value}`]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("must be a whole number from");
+});
 
 test("a directory that is a file is an invalid configuration", () =>
   inDirectory(async (directory) => {
@@ -42,7 +45,10 @@ test("a directory that is a file is an invalid configuration", () =>
     expect(stderr).toContain("isn't a directory");
     const json = await runProgram(["config", "journal", "--dir", file, "--json"]);
     expect(json.code).toBe(4);
-    const outcomes = json.stdout.trimEnd().split("\n").map((line) => (JSON.parse(line) as { outcome: string }).outcome);
+    const outcomes = json.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { outcome: string }).outcome);
     expect(outcomes).toEqual(["invalid", "invalid"]);
   }));
 

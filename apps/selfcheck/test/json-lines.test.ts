@@ -5,12 +5,19 @@ import { expect, test } from "vitest";
 import { readJsonLines } from "../src/json-lines.ts";
 import { inDirectory, runProgram } from "./program.ts";
 
-async function read(content: string | Uint8Array, wanted = 100): Promise<{ texts: string[]; lines: number; types: string[] }> {
+async function read(
+  content: string | Uint8Array,
+  wanted = 100,
+): Promise<{ texts: string[]; lines: number; types: string[] }> {
   return inDirectory(async (directory) => {
     const path = join(directory, "events.jsonl");
     await writeFile(path, content);
     const { payloads, lines } = await readJsonLines(realHost(), path, wanted);
-    return { texts: payloads.map(({ data }) => Buffer.from(data).toString()), lines, types: payloads.map(({ type }) => type) };
+    return {
+      texts: payloads.map(({ data }) => Buffer.from(data).toString()),
+      lines,
+      types: payloads.map(({ type }) => type),
+    };
   });
 }
 
@@ -25,7 +32,9 @@ test("an object's own type is the event's type", async () => {
 
 test("bad lines are named by number and reason, five of them, and the others counted", async () => {
   const bad = '{"ok":1}\nnot json\n[1]\nnull\n"text"\n\n7\n{\n{"ok":2}\n{"a":1}{"b":2}';
-  await expect(read(bad)).rejects.toThrow(/line 2: not JSON.*line 3: an array.*line 4: null.*line 5: a string.*line 7: a number.*2 more bad lines/s);
+  await expect(read(bad)).rejects.toThrow(
+    /line 2: not JSON.*line 3: an array.*line 4: null.*line 5: a string.*line 7: a number.*2 more bad lines/s,
+  );
 });
 
 test("a line that isn't UTF-8 is named", async () => {
@@ -51,7 +60,9 @@ test("more lines than wanted are checked and counted, but not kept", async () =>
 
 test("a line longer than the largest event is named, and not kept in memory", async () => {
   const long = Buffer.alloc(17 * 1024 * 1024, 0x20);
-  await expect(read(Buffer.concat([Buffer.from("{}\n"), long, Buffer.from("\n{}")]))).rejects.toThrow("line 2: longer than");
+  await expect(read(Buffer.concat([Buffer.from("{}\n"), long, Buffer.from("\n{}")]))).rejects.toThrow(
+    "line 2: longer than",
+  );
 });
 
 test("the program takes JSON Lines, and rejects a bad line with exit code 3", () =>
@@ -64,6 +75,11 @@ test("the program takes JSON Lines, and rejects a bad line with exit code 3", ()
     await writeFile(path, '{"type":"a"}\noops\n');
     const bad = await runProgram(["journal", "recovery", "--input", path, "--json"]);
     expect(bad.code).toBe(3);
-    expect(bad.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(["rejected", "rejected"]);
+    expect(
+      bad.stdout
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { outcome: string }).outcome),
+    ).toEqual(["rejected", "rejected"]);
     expect(bad.stdout).toContain("line 2: not JSON");
   }));

@@ -42,7 +42,10 @@ test("with --keep the run's directory stays and is named", () =>
     expect(stderr).toContain(`kept: ${join(directory, name)}`);
   }));
 
-test.each([["SIGINT", 130], ["SIGTERM", 143]] as const)("after %s the run cleans up and exits with %i", (signal, exitCode) =>
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("after %s the run cleans up and exits with %i", (signal, exitCode) =>
   inDirectory(async (directory) => {
     const watcher = watch(directory);
     const { child, ended } = startProgram(["journal", "--dir", directory, "--events", "100000", "--json"]);

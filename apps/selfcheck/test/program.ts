@@ -16,7 +16,10 @@ export interface Ended {
 }
 
 /** The built program, as a user starts it. */
-export function startProgram(args: readonly string[], options: SpawnOptions = {}): { child: ChildProcess; ended: Promise<Ended> } {
+export function startProgram(
+  args: readonly string[],
+  options: SpawnOptions = {},
+): { child: ChildProcess; ended: Promise<Ended> } {
   if (!existsSync(mainPath)) throw new Error(`${mainPath} isn't there: build first (npx tsc -b apps/selfcheck)`);
   const child = spawn(process.execPath, [mainPath, ...args], { ...options, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
@@ -26,7 +29,8 @@ export function startProgram(args: readonly string[], options: SpawnOptions = {}
   return { child, ended };
 }
 
-export const runProgram = (args: readonly string[], options?: SpawnOptions): Promise<Ended> => startProgram(args, options).ended;
+export const runProgram = (args: readonly string[], options?: SpawnOptions): Promise<Ended> =>
+  startProgram(args, options).ended;
 
 /** A new directory, removed after `use`. */
 export async function inDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {

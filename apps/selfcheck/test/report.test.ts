@@ -33,7 +33,11 @@ test("the cause decides the exit code, not what follows from it", () => {
 test("an error keeps its outcome and ends as a row", () => {
   const checks = new Checks(false);
   checks.failed("went through", new SelfcheckError("rejected", "line 3: not JSON"));
-  expect(checks.report("journal", 1, 0)).toMatchObject({ ok: false, outcome: "rejected", steps: [{ message: "line 3: not JSON" }] });
+  expect(checks.report("journal", 1, 0)).toMatchObject({
+    ok: false,
+    outcome: "rejected",
+    steps: [{ message: "line 3: not JSON" }],
+  });
 });
 
 test("quiet prints nothing when all is well", () => {
@@ -65,7 +69,10 @@ test("--json prints one line a verb with the same fields, and nothing else", asy
   const { code, stdout, stderr } = await runProgram(["--json", "--events", "300", "--kills", "1", "--seed", "5"]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
-  const reports = stdout.trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+  const reports = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(reports.map(({ verb }) => verb)).toEqual(["config", "journal", "recovery"]);
   for (const report of reports) {
     expect(Object.keys(report)).toEqual(["verb", "ok", "outcome", "seed", "seconds", "steps"]);

@@ -5,16 +5,30 @@ import type { SequenceRange } from "@ehdb/journal";
 import type { Scene } from "./scene.ts";
 
 /** A damaged log must be refused with CORRUPT, and the error must name the file, an offset and the sequences. */
-export async function expectRefusal(scene: Scene, name: string, directory: string, file: string, damaged: SequenceRange): Promise<void> {
+export async function expectRefusal(
+  scene: Scene,
+  name: string,
+  directory: string,
+  file: string,
+  damaged: SequenceRange,
+): Promise<void> {
   const error = await openDamaged(scene, directory);
   const count = damaged.last - damaged.first + 1;
   if (error === undefined) {
-    scene.checks.step({ name, count, value: "opened", ok: false, message: `${basename(file)} is damaged, and was taken for whole` });
+    scene.checks.step({
+      name,
+      count,
+      value: "opened",
+      ok: false,
+      message: `${basename(file)} is damaged, and was taken for whole`,
+    });
     return;
   }
   const ok = namesPlace(error, file, damaged);
   const said = `${error.code}: ${error.message.replaceAll(`${directory}/`, "")}`;
-  const message = ok ? said : `it doesn't name ${basename(file)}, an offset and sequences ${damaged.first} to ${damaged.last}: ${said}`;
+  const message = ok
+    ? said
+    : `it doesn't name ${basename(file)}, an offset and sequences ${damaged.first} to ${damaged.last}: ${said}`;
   scene.checks.step({ name, count, value: error.code, ok, message });
 }
 
@@ -32,6 +46,9 @@ async function openDamaged({ context }: Scene, directory: string): Promise<EhdbE
 
 function namesPlace({ data }: EhdbError, file: string, damaged: SequenceRange): boolean {
   const { first, last, offset } = data;
-  const named = typeof data["file"] === "string" && basename(data["file"]) === basename(file) && typeof offset === "number";
-  return named && typeof first === "number" && typeof last === "number" && first <= damaged.first && last >= damaged.last;
+  const named =
+    typeof data["file"] === "string" && basename(data["file"]) === basename(file) && typeof offset === "number";
+  return (
+    named && typeof first === "number" && typeof last === "number" && first <= damaged.first && last >= damaged.last
+  );
 }

@@ -4,7 +4,12 @@ import { Problems } from "../problems.ts";
 import type { Scene } from "./scene.ts";
 
 /** Salvages a damaged log, and holds the new one against what was known: all but the damaged sequences, byte for byte. */
-export async function expectSalvage(scene: Scene, name: string, directory: string, damaged: SequenceRange): Promise<void> {
+export async function expectSalvage(
+  scene: Scene,
+  name: string,
+  directory: string,
+  damaged: SequenceRange,
+): Promise<void> {
   const { context, checks, source, known } = scene;
   const to = `${directory}-salvaged`;
   const report = await salvage({ dir: directory, to, host: context.host });

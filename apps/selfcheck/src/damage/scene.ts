@@ -40,7 +40,10 @@ export async function findSealedSegment(scene: Scene, directory: string): Promis
   }));
   const largest = sealed.sort((a, b) => b.batches.length - a.batches.length)[0];
   if (largest !== undefined && largest.batches.length >= 2) return largest;
-  throw new SelfcheckError("unavailable", `no sealed segment of ${directory} holds two batches, so nothing can be cut between them`);
+  throw new SelfcheckError(
+    "unavailable",
+    `no sealed segment of ${directory} holds two batches, so nothing can be cut between them`,
+  );
 }
 
 export const rangeOf = (batches: readonly Batch[]): SequenceRange => {

@@ -14,7 +14,8 @@ export async function tearTail(scene: Scene): Promise<void> {
   const { files } = context.host;
   const newest = (await readSegments(files, scene.unclean)).at(-1);
   const last = newest?.batches.at(-1);
-  if (newest === undefined || last === undefined) throw new SelfcheckError("unavailable", `${scene.unclean} holds no batch to tear`);
+  if (newest === undefined || last === undefined)
+    throw new SelfcheckError("unavailable", `${scene.unclean} holds no batch to tear`);
   await withFile(files, newest.path, "write", async (file) => {
     const torn = new Uint8Array(Math.min(TORN_BYTES, last.end - last.offset - 1));
     await file.read(torn, last.offset);
@@ -29,8 +30,11 @@ export async function tearTail(scene: Scene): Promise<void> {
     const { tornBytes } = journal.recovery;
     const said = `opens; ${tornBytes} bytes after the last whole batch are void`;
     checks.step({
-      name: "a torn tail after a kill", count: acknowledged.size, value: "opened",
-      ok: comparison.problems.none && tornBytes > 0, message: comparison.problems.text ?? said,
+      name: "a torn tail after a kill",
+      count: acknowledged.size,
+      value: "opened",
+      ok: comparison.problems.none && tornBytes > 0,
+      message: comparison.problems.text ?? said,
     });
   } finally {
     await journal.close();

@@ -19,7 +19,10 @@ export const configVerb: Verb = {
 
   async run(context, checks) {
     checkNode(checks);
-    checks.step({ name: "platform", value: `${process.platform} ${arch()} ${release()}, ${availableParallelism()} CPUs` });
+    checks.step({
+      name: "platform",
+      value: `${process.platform} ${arch()} ${release()}, ${availableParallelism()} CPUs`,
+    });
     printOptions(context, checks);
     checks.step({ name: "directory can be written", value: context.directory });
     const freeBytes = await context.host.files.freeBytes(context.directory);
@@ -74,10 +77,19 @@ async function tryLock(context: VerbContext, checks: Checks): Promise<void> {
   try {
     const second = await context.openJournal(options);
     await second.close();
-    checks.step({ name, ok: false, message: "two writers were let into one directory: its file system can't be trusted with a store" });
+    checks.step({
+      name,
+      ok: false,
+      message: "two writers were let into one directory: its file system can't be trusted with a store",
+    });
   } catch (error) {
     const refused = isEhdbError(error, "LOCKED");
-    checks.step({ name, value: refused ? "LOCKED" : "failed", ok: refused, message: refused ? undefined : describeError(error) });
+    checks.step({
+      name,
+      value: refused ? "LOCKED" : "failed",
+      ok: refused,
+      message: refused ? undefined : describeError(error),
+    });
   } finally {
     await first.close();
   }

@@ -31,8 +31,20 @@ export const journalVerb: Verb = {
     const { source, origin } = await context.events();
     const { events } = context.options;
     await needRoom(context, events * source.meanBytes);
-    checks.step({ name: "events", count: events, value: Math.round(source.meanBytes), unit: "bytes each", message: origin });
-    const bench: Bench = { context, checks, source, plan: new LoadPlan(events, source.maxBytes), acknowledged: new Map() };
+    checks.step({
+      name: "events",
+      count: events,
+      value: Math.round(source.meanBytes),
+      unit: "bytes each",
+      message: origin,
+    });
+    const bench: Bench = {
+      context,
+      checks,
+      source,
+      plan: new LoadPlan(events, source.maxBytes),
+      acknowledged: new Map(),
+    };
     // Everything else as a user gets it: the figures are those of the defaults.
     const options = { dir: join(context.directory, "log"), host: context.host };
     const journal = await context.openJournal(options);
@@ -67,7 +79,12 @@ async function appendAndFollow(bench: Bench, journal: Journal): Promise<void> {
   const started = clock.monotonic();
   try {
     await runLoad({
-      journal, source, plan, clock, round: 0, signal: context.signal,
+      journal,
+      source,
+      plan,
+      clock,
+      round: 0,
+      signal: context.signal,
       onAcknowledged: ({ numbers, sequence, millis }) => {
         if (numbers.length === 1) latencies.push(millis);
         numbers.forEach((number, i) => acknowledged.set(number, sequence + i));
@@ -83,12 +100,30 @@ async function appendAndFollow(bench: Bench, journal: Journal): Promise<void> {
   const bytes = journal.stats().appendedBytes;
   const how = `${plan.writers} writers at once, ${rounded(millis / 1000)} s, ${journal.stats().syncs} syncs, ${journal.stats().rolls} rolls`;
   checks.step({ name: "durable append, p50", count: n, value: rounded(percentile(latencies, 0.5)), unit: "ms" });
-  checks.step({ name: "durable append, p99", count: n, value: rounded(percentile(latencies, 0.99)), unit: "ms", level: appendLatencyLevel });
-  checks.step({ name: "sustained", count: total, value: perSecond(total, millis), unit: "events/s", level: appendRateLevel, message: how });
+  checks.step({
+    name: "durable append, p99",
+    count: n,
+    value: rounded(percentile(latencies, 0.99)),
+    unit: "ms",
+    level: appendLatencyLevel,
+  });
+  checks.step({
+    name: "sustained",
+    count: total,
+    value: perSecond(total, millis),
+    unit: "events/s",
+    level: appendRateLevel,
+    message: how,
+  });
   checks.step({ name: "sustained, bytes", count: total, value: mibPerSecond(bytes, millis), unit: "MiB/s" });
   const followed = await follower.upTo(total);
   followed.finish(acknowledged);
-  checks.step({ name: "followed live (tail)", count: followed.seen.size, ok: followed.problems.none, message: followed.problems.text });
+  checks.step({
+    name: "followed live (tail)",
+    count: followed.seen.size,
+    ok: followed.problems.none,
+    message: followed.problems.text,
+  });
 }
 
 async function readBack(bench: Bench, journal: Journal, name: string): Promise<void> {
@@ -107,7 +142,14 @@ async function verify(bench: Bench, journal: Journal): Promise<void> {
   const report = await journal.verify({ signal: context.signal, onProgress: context.progress });
   const first = report.damage[0];
   const message = first === undefined ? undefined : `${first.file}, byte ${first.offset}: ${first.reason}`;
-  checks.step({ name: "verified, every byte", count: report.records, value: rounded(report.bytes / MIB), unit: "MiB", ok: report.ok, message });
+  checks.step({
+    name: "verified, every byte",
+    count: report.records,
+    value: rounded(report.bytes / MIB),
+    unit: "MiB",
+    ok: report.ok,
+    message,
+  });
 }
 
 /** Half as much again for what the log adds and prepares. */
@@ -115,5 +157,8 @@ async function needRoom(context: VerbContext, bytes: number): Promise<void> {
   const needed = Math.ceil((bytes * 1.5) / MIB) + 64;
   const free = Math.floor((await context.host.files.freeBytes(context.directory)) / MIB);
   if (free >= needed) return;
-  throw new SelfcheckError("unavailable", `${needed} MiB are needed and ${free} MiB are free in ${context.directory}: give fewer --events or another --dir`);
+  throw new SelfcheckError(
+    "unavailable",
+    `${needed} MiB are needed and ${free} MiB are free in ${context.directory}: give fewer --events or another --dir`,
+  );
 }

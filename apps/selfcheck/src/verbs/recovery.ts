@@ -47,10 +47,14 @@ export const recoveryVerb: Verb = {
     const { source } = await context.events();
     const { directory, options } = context;
     const rounds: Rounds = {
-      context, source, dir: join(directory, "log"), unclean: join(directory, "unclean"),
+      context,
+      source,
+      dir: join(directory, "log"),
+      unclean: join(directory, "unclean"),
       plan: new LoadPlan(Infinity, source.maxBytes),
       random: new SeededRandom(options.seed, "recovery"),
-      promised: new Map(), recoveries: [],
+      promised: new Map(),
+      recoveries: [],
     };
     const acknowledged = await killRounds(rounds, checks);
     if (acknowledged === undefined) return;
@@ -83,7 +87,8 @@ async function killRounds(rounds: Rounds, checks: Checks): Promise<Map<number, n
     return undefined;
   }
   const slowest = Math.max(...recoveries.map((report) => report.millis));
-  const sum = (of: (report: RecoveryReport) => number): number => recoveries.reduce((total, report) => total + of(report), 0);
+  const sum = (of: (report: RecoveryReport) => number): number =>
+    recoveries.reduce((total, report) => total + of(report), 0);
   const found = `${promised.size} events in the log; ${sum((one) => one.recordsCopied)} were copied by recoveries, ${sum((one) => one.tornBytes)} bytes were torn`;
   checks.step({ name: "killed in mid-load (SIGKILL)", count: kills });
   checks.step({ name: FOUND_ONCE, count: acknowledged, value: lost, unit: "lost", message: found });
