@@ -1,3 +1,4 @@
+import type { Simulation, SimulationResult } from "@ehdb/harness";
 import { simulatedHost } from "@ehdb/host";
 import { DIRECTORY, noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -9,9 +10,7 @@ import { Random } from "./random.ts";
 import { rot } from "./rot.ts";
 import { drawSettings } from "./settings.ts";
 
-export interface RunResult {
-  readonly violations: string[];
-  readonly counts: Record<string, number>;
+export interface RunResult extends SimulationResult {
   /** Of all that the disk did, in its order: the same seed gives the same. */
   readonly digest: string;
 }
@@ -69,11 +68,7 @@ function newestSegment(run: Run): Uint8Array | undefined {
   }
 }
 
-export const simulation: {
-  readonly tier: "journal";
-  readonly run: (seed: number) => Promise<RunResult>;
-  readonly required: readonly string[];
-} = {
+export const simulation: Simulation = {
   tier: "journal",
   run,
   required: [
