@@ -1,9 +1,10 @@
 // Which way imports go. The table is the architecture: what each package may stand on. Everything else is refused.
 
-/** Packages, bottom up, and the packages that each may import. */
 const tiers = ["eventlog", "kv", "object", "vector"];
 const engine = ["contracts", "host", "journal", "l0"];
 const drivers = ["nats", "postgres", "s3", "lancedb"];
+
+/** Packages, bottom up, and the packages that each may import. @type {Record<string, readonly string[]>} */
 const mayImport = {
   contracts: [],
   host: ["contracts"],
@@ -18,7 +19,7 @@ const mayImport = {
   runs: [...engine, ...tiers, "replication", "feed", "projection", "stack"],
 };
 
-/** Why, for each package whose reason isn't that of all engines. */
+/** Why, for each package whose reason isn't that of all engines. @type {Record<string, string>} */
 const reasons = {
   contracts: "The contracts are the words all packages share, so they stand on nothing.",
   host: "The host is the door to the machine, and knows errors and nothing else of us.",

@@ -27,7 +27,7 @@ const runner = (/** @type {string} */ verb) => ({
 
 const oxlint = [bin("oxlint"), "--type-aware", "--deny-warnings"];
 const directions = [bin("depcruise"), "--config", ".dependency-cruiser.mjs", "packages", "apps", "tooling"];
-const typecheck = [bin("tsc"), "-p", "tsconfig.dev.json"];
+const typecheck = [bin("tsc"), "-p", "tsconfig.json"];
 
 /** @type {Record<string, Verb>} */
 const verbs = {
