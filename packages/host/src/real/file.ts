@@ -43,7 +43,7 @@ export class RealFile implements File {
 
   writeAtSync(bytes: Uint8Array, position: number): void {
     this.#check("write", [position]);
-    for (let done = 0; done < bytes.byteLength; ) {
+    for (let done = 0; done < bytes.byteLength;) {
       const left = bytes.byteLength - done;
       done += this.#progress(writeSync(this.#descriptor, bytes, done, left, position + done));
     }
@@ -98,7 +98,7 @@ export class RealFile implements File {
   }
 
   async #writeAll(bytes: Uint8Array, length: number, position: number): Promise<void> {
-    for (let done = 0; done < length; ) {
+    for (let done = 0; done < length;) {
       done += this.#progress(await this.#writeSome(bytes, done, length - done, position + done));
     }
   }
@@ -139,7 +139,8 @@ export class RealFile implements File {
   /** Node takes a position below zero for "where the last write ended". */
   #refusal(syscall: string, numbers: readonly number[]): Error | undefined {
     if (this.#closing !== undefined) return fileError("EBADF", syscall, this.path);
-    if (numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return fileError("EINVAL", syscall, this.path);
+    if (numbers.some((number) => !Number.isSafeInteger(number) || number < 0))
+      return fileError("EINVAL", syscall, this.path);
     return undefined;
   }
 }

@@ -10,7 +10,9 @@ export async function lockFile(path: string): Promise<Lock> {
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666);
   try {
     if (!tryLock(handle.fd)) {
-      throw new EhdbError("LOCKED", `${path} is locked: close what holds it, in this process or another, first`, { path });
+      throw new EhdbError("LOCKED", `${path} is locked: close what holds it, in this process or another, first`, {
+        path,
+      });
     }
   } catch (error) {
     await handle.close();

@@ -41,17 +41,16 @@ export class Thread {
   run(job: Job<never, unknown>, input: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      // Throws for an input that can't be cloned, and so rejects.
-      this.#worker.postMessage({ id, module: job.module, name: job.name, input } satisfies JobRequest);
+      const request: JobRequest = { id, module: job.module, name: job.name, input };
+      // Throws for an input that can't be cloned, and so rejects. Nothing is handed over: the input stays its owner's.
+      this.#worker.postMessage(request, []);
       this.#waiting.set(id, { job: job.name, resolve, reject });
       this.#worker.ref();
     });
   }
 
   async terminate(): Promise<void> {
-    this.#rejectAll(
-      (job) => new EhdbError("CLOSED", `the workers were closed before job ${job} ended`, { job }),
-    );
+    this.#rejectAll((job) => new EhdbError("CLOSED", `the workers were closed before job ${job} ended`, { job }));
     this.#onEnd();
     await this.#worker.terminate();
   }

@@ -1,6 +1,6 @@
 // What a worker thread runs: it imports a job's module, runs the job and replies.
 import { EhdbError } from "@ehdb/contracts";
-import { parentPort, type TransferListItem } from "node:worker_threads";
+import { parentPort, type Transferable } from "node:worker_threads";
 import type { Job } from "../host.ts";
 import { failureOf, type JobReply, type JobRequest } from "./worker-messages.ts";
 
@@ -15,7 +15,10 @@ async function outputOf({ module, name, input }: JobRequest): Promise<unknown> {
   const exported: unknown = await import(module);
   const job: unknown = (exported as Readonly<Record<string, unknown>>)[name];
   if (!isJob(job)) {
-    throw new EhdbError("INVALID_ARGUMENT", `${module} exports no job ${name}: export it under its own name`, { module, name });
+    throw new EhdbError("INVALID_ARGUMENT", `${module} exports no job ${name}: export it under its own name`, {
+      module,
+      name,
+    });
   }
   return job.run(input);
 }
@@ -24,7 +27,7 @@ async function outputOf({ module, name, input }: JobRequest): Promise<unknown> {
  * Bytes are handed over without a copy, unless they are a small piece of a buffer: Node's pool, which others use (its
  * pieces are always less than half of it), or one that would drag along more than it holds.
  */
-function handedOver(output: unknown): TransferListItem[] {
+function handedOver(output: unknown): Transferable[] {
   if (!(output instanceof Uint8Array) || !(output.buffer instanceof ArrayBuffer)) return [];
   return output.byteLength >= output.buffer.byteLength / 2 ? [output.buffer] : [];
 }

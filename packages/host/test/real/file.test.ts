@@ -116,18 +116,21 @@ describe("a file", () => {
     expect(await readFile(path)).toEqual(Buffer.from("ab\0\0"));
   });
 
-  test.for([-1, 0.5, Number.NaN, 2 ** 53])("refuses position %d instead of writing somewhere", async (position, { dir }) => {
-    const path = join(dir, "a");
-    const file = await files.open(path, "create");
-    const refused = { code: "EINVAL", path };
-    await expect(file.write(bytesOf("x"), position)).rejects.toMatchObject(refused);
-    await expect(file.read(new Uint8Array(1), position)).rejects.toMatchObject(refused);
-    await expect(file.preallocate(0, position)).rejects.toMatchObject(refused);
-    await expect(file.truncate(position)).rejects.toMatchObject(refused);
-    expect(() => file.writeAtSync(bytesOf("x"), position)).toThrow("EINVAL");
-    expect(await file.size()).toBe(0);
-    await file.close();
-  });
+  test.for([-1, 0.5, Number.NaN, 2 ** 53])(
+    "refuses position %d instead of writing somewhere",
+    async (position, { dir }) => {
+      const path = join(dir, "a");
+      const file = await files.open(path, "create");
+      const refused = { code: "EINVAL", path };
+      await expect(file.write(bytesOf("x"), position)).rejects.toMatchObject(refused);
+      await expect(file.read(new Uint8Array(1), position)).rejects.toMatchObject(refused);
+      await expect(file.preallocate(0, position)).rejects.toMatchObject(refused);
+      await expect(file.truncate(position)).rejects.toMatchObject(refused);
+      expect(() => file.writeAtSync(bytesOf("x"), position)).toThrow("EINVAL");
+      expect(await file.size()).toBe(0);
+      await file.close();
+    },
+  );
 });
 
 describe("a closed file", () => {

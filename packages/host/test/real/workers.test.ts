@@ -8,7 +8,7 @@ import { crash, encode, exit, fail, increment, inThread, never, refuse, sum, unc
 
 const loaders: [string, () => Promise<Workers>][] = [
   ["inline, from sources", () => Promise.resolve(realHost().workers)],
-  ["in threads, when built", async () => (await builtHost()).realHost().workers],
+  ["in threads, when built", async () => (await builtHost()).workers],
 ];
 
 async function errorOf(running: Promise<unknown>): Promise<EhdbError> {
@@ -87,7 +87,7 @@ describe.each(loaders)("workers %s", (where, load) => {
 describe("worker threads", () => {
   let workers: Workers;
   beforeAll(async () => {
-    workers = (await builtHost()).realHost().workers;
+    workers = (await builtHost()).workers;
   });
   afterEach(() => workers.close());
 

@@ -1,5 +1,5 @@
 // Leaves behind a watcher, a timer that nobody waits for and an idle worker thread: none of them keeps the process.
-import { realHost } from "../../../dist/index.js";
+import { realHost } from "@ehdb/host";
 import { sum } from "../jobs.mjs";
 
 const { clock, files, workers } = realHost();

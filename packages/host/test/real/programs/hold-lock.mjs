@@ -1,5 +1,5 @@
 // Locks the file that the first argument names, says how that went, and holds the lock until it is killed.
-import { realHost } from "../../../dist/index.js";
+import { realHost } from "@ehdb/host";
 
 const path = process.argv[2] ?? "";
 try {
