@@ -50,7 +50,7 @@ export async function sim({ tier, seeds, from }: SimOptions): Promise<number> {
 }
 
 function printCounts(counts: Counts, required: readonly string[], seeds: number): void {
-  const table = new Table({ head: ["met", "times", "a seed", "required"], colAligns: ["left", "right", "right", "left"], style: { head: [], border: [] } });
+  const table = new Table({ head: ["met", "times", "a seed", "required"], colAligns: ["left", "right", "right", "left"], style: { head: [], border: [], compact: true } });
   const names = [...new Set([...Object.keys(counts), ...required])].sort();
   for (const name of names) {
     const count = counts[name] ?? 0;

@@ -7,6 +7,8 @@ import { figure } from "./figures.ts";
 export interface Progressed {
   appended: number;
   tailed: number;
+  /** Records read one by one. */
+  read: number;
   /** Segments that retention removed. */
   dropped: number;
   lastTailed: number;

@@ -1,6 +1,7 @@
-import { assertCount, median, percentile, seededPayloads } from "@ehdb/harness";
+import { isEhdbError } from "@ehdb/contracts";
+import { assertCount, median, percentile, SeededRandom, seededPayloads } from "@ehdb/harness";
 import { openJournal } from "@ehdb/journal";
-import type { Journal } from "@ehdb/journal";
+import type { Journal, JournalRecord } from "@ehdb/journal";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { withScratch } from "./repository.ts";
@@ -14,6 +15,7 @@ const keptBytes = 64 * mib;
 const tickMillis = 10;
 const singles = 40;
 const batched = 60;
+const readMillis = 5;
 const retentionMillis = 2000;
 const payloads = seededPayloads(1, 4096);
 
@@ -26,12 +28,13 @@ export async function soak({ minutes }: { readonly minutes: number }): Promise<n
     const samples = run.samples;
     printSamples(samples);
     for (const problem of problems) console.log(problem);
-    const { appended, tailed } = run.progressed;
+    const { appended, tailed, read } = run.progressed;
     const last = samples.at(-1) as SoakSample;
     const figures = [
       `minutes=${minutes}`,
       `appended=${appended}`,
       `tailed=${tailed}`,
+      `read=${read}`,
       `perSecond=${Math.round(appended / (minutes * 60))}`,
       `loopDelayP99Millis=${median(samples.map(({ loopP99Millis }) => loopP99Millis)).toFixed(2)}`,
       `residentMiB=${(last.residentBytes / mib).toFixed(0)}`,
@@ -44,7 +47,7 @@ export async function soak({ minutes }: { readonly minutes: number }): Promise<n
 }
 
 class SoakRun {
-  readonly progressed: Progressed = { appended: 0, tailed: 0, dropped: 0, lastTailed: 0 };
+  readonly progressed: Progressed = { appended: 0, tailed: 0, read: 0, dropped: 0, lastTailed: 0 };
   readonly samples: SoakSample[] = [];
   readonly #journal: Journal;
   readonly #end: number;
@@ -60,7 +63,7 @@ class SoakRun {
 
   async toEnd(): Promise<string[]> {
     const tail = this.#watched(this.#tail(), "the tail");
-    const load = [this.#watched(this.#write(), "the writers"), this.#watched(this.#retain(), "retention"), this.#watched(this.#sample(), "the samples")];
+    const load = [this.#watched(this.#write(), "the writers"), this.#watched(this.#read(), "the readers"), this.#watched(this.#retain(), "retention"), this.#watched(this.#sample(), "the samples")];
     await Promise.all(load);
     const { durable } = this.#journal.cursors;
     const patience = performance.now() + 10_000;
@@ -106,18 +109,40 @@ class SoakRun {
   async #tail(): Promise<void> {
     try {
       for await (const records of this.#journal.tail({ from: 1, signal: this.#stop.signal }).batches()) {
-        for (const { sequence, data } of records) {
-          assertCount("sequence that the tail gives", sequence, this.progressed.lastTailed + 1);
-          // The writers take the payloads in turn, and so must they come back.
-          const expected = payloads[(sequence - 1) % payloads.length] as Uint8Array;
-          if (Buffer.compare(data, expected) !== 0) throw new Error(`record ${sequence} isn't what was appended`);
-          this.progressed.lastTailed = sequence;
+        for (const record of records) {
+          assertCount("sequence that the tail gives", record.sequence, this.progressed.lastTailed + 1);
+          this.#checkRecord(record);
+          this.progressed.lastTailed = record.sequence;
           this.progressed.tailed++;
         }
       }
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
     }
+  }
+
+  /** Single records anywhere in what is kept, beside everything else. */
+  async #read(): Promise<void> {
+    const random = new SeededRandom(1);
+    while (!this.#ended) {
+      await pause(readMillis);
+      const { first, last } = this.#journal;
+      if (last < first) continue;
+      const sequence = first + random.integer(last - first + 1);
+      try {
+        this.#checkRecord(await this.#journal.read(sequence));
+        this.progressed.read++;
+      } catch (error) {
+        // Retention may have come in between.
+        if (!isEhdbError(error, "COMPACTED")) throw error;
+      }
+    }
+  }
+
+  /** The writers take the payloads in turn, and so must they come back. */
+  #checkRecord({ sequence, data }: JournalRecord): void {
+    const expected = payloads[(sequence - 1) % payloads.length] as Uint8Array;
+    if (Buffer.compare(data, expected) !== 0) throw new Error(`record ${sequence} isn't what was appended`);
   }
 
   async #retain(): Promise<void> {
