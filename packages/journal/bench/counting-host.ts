@@ -5,7 +5,7 @@ import type { File, Files, Host, OpenMode } from "@ehdb/host";
 export interface CountingHost {
   readonly host: Host;
   /** Reads, and the bytes that they gave, since it was last called. */
-  take(): { reads: number; bytes: number };
+  readonly take: () => { reads: number; bytes: number };
 }
 
 export function countingHost(): CountingHost {

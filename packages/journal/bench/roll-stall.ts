@@ -1,4 +1,4 @@
-import { alternate, assertCount, distribution, goal, median, seededRecords, shape } from "@ehdb/harness";
+import { alternate, assertCount, distribution, goal, seededRecords, shape } from "@ehdb/harness";
 import type { Bench, BenchContext, Result } from "@ehdb/harness";
 import { assertHolds, payloadSeed, withJournal } from "./stage.ts";
 import type { BySize } from "./stage.ts";
