@@ -1,4 +1,4 @@
-import { EhdbError, MAX_WRITE_BYTES } from "@ehdb/contracts";
+import { EhdbError, MAX_WRITE_BYTES, throwIfAborted } from "@ehdb/contracts";
 import type { SequenceRange, Waiting } from "./api.ts";
 import { Batch, BufferPool, diskBytes } from "./batch.ts";
 import type { EngineTime } from "./engine-time.ts";
@@ -90,6 +90,7 @@ export class Intake {
   /** Waits for room, then mints; the batch's `durable()` tells when it's on disk. */
   async appendWaiting(records: readonly Uint8Array[], signal: AbortSignal | undefined): Promise<Minted> {
     const framed = framedBytes(records);
+    throwIfAborted(signal, "waiting for room");
     if (!this.#room.busy && this.#makeRoom(framed)) return this.#mint(records);
     if (this.#stopped !== undefined || this.#space.blocked !== undefined) throw this.#refusal(framed);
     return await this.#room.wait(framed, () => this.#mint(records), signal === undefined ? {} : { signal });
@@ -123,6 +124,8 @@ export class Intake {
     if (segment === undefined) return undefined;
     const batch = this.#newBatch(segment, body.length, made);
     batch.fill(body, records);
+    // A mark may be on disk before its maker looks: it's waited for from the start, by whom it concerns.
+    if (records === 0) void batch.durable().catch(() => undefined);
     this.appended += records;
     this.#open = batch;
     this.#closeOpen();

@@ -34,6 +34,7 @@ const journalOptions = [
   "reserveBytes", "retention", "compression", "encryption", "blockingSync", "verifyOnOpen", "lockTimeoutMillis",
 ] as const satisfies (keyof JournalOptions)[];
 const readerOptions = ["dir", "host", "indexStride", "encryption", "pollMillis"] as const satisfies (keyof JournalReaderOptions)[];
+const durabilities = ["sync", "batch", "async"] as const satisfies Durability[];
 const retentionOptions = ["maxBytes", "maxAgeSeconds", "maxRecords"] as const satisfies (keyof Retention)[];
 
 export function resolveOptions(options: JournalOptions): ResolvedOptions {
@@ -42,7 +43,7 @@ export function resolveOptions(options: JournalOptions): ResolvedOptions {
   return {
     dir: directory(options.dir),
     host: options.host ?? realHost(),
-    durability: resolveDurability(options.durability ?? "sync"),
+    durability: oneOf(options, "durability", durabilities, "sync"),
     batchBytes: whole(options, "batchBytes", 256 * KIB, 1, GIB),
     batchRecords: whole(options, "batchRecords", 1024, 1, 2 ** 31),
     batchMillis: whole(options, "batchMillis", 10, 1, 60_000),
@@ -93,7 +94,9 @@ export function resolveSalvageOptions(options: SalvageOptions): ResolvedSalvageO
 }
 
 export function resolveDurability(durability: Durability): Durability {
-  return oneOf({ durability }, "durability", ["sync", "batch", "async"], "sync");
+  const found = durabilities.find((one) => one === durability);
+  if (found === undefined) throw invalid("durability", durability, listed(durabilities));
+  return found;
 }
 
 /** A journal's directory, as a path; relative ones are taken from the process's working directory. */
@@ -104,18 +107,23 @@ export function directory(dir: unknown, name = "dir"): string {
   return dir;
 }
 
+const notShown = "(not shown)";
+
 export function keyRing(ring: KeyRing | undefined): KeyRing | undefined {
   if (ring === undefined) return undefined;
   if (typeof ring !== "object" || ring === null || typeof ring.keys !== "object" || ring.keys === null) {
-    throw invalid("encryption", ring, "{ current: id, keys: { [id]: 32 bytes } }");
+    // It may be a key itself, given in the wrong place.
+    throw invalid("encryption", notShown, "{ current: id, keys: { [id]: 32 bytes } }");
   }
   refuseUnknown(ring, ["current", "keys"], "encryption.");
   for (const [id, key] of Object.entries(ring.keys)) {
     const idBytes = Buffer.byteLength(id);
-    if (idBytes < 1 || idBytes > MAX_KEY_ID_BYTES) throw invalid("encryption.keys", id, `ids of 1 to ${MAX_KEY_ID_BYTES} bytes`);
+    if (idBytes < 1 || idBytes > MAX_KEY_ID_BYTES) {
+      throw invalid("encryption.keys", `(an id of ${idBytes} bytes)`, `ids of 1 to ${MAX_KEY_ID_BYTES} bytes`);
+    }
     if (!(key instanceof Uint8Array) || key.length !== 32) {
       // The key itself never goes into a message.
-      throw invalid(`encryption.keys["${id}"]`, "(not shown)", "a Uint8Array of 32 bytes");
+      throw invalid(`encryption.keys["${id}"]`, notShown, "a Uint8Array of 32 bytes");
     }
   }
   if (typeof ring.current !== "string" || !Object.hasOwn(ring.keys, ring.current)) {
@@ -148,12 +156,15 @@ function oneOf<T extends object, V extends string>(options: T, name: keyof T & s
   const value: unknown = options[name];
   if (value === undefined) return standard;
   const found = values.find((one) => one === value);
-  if (found === undefined) throw invalid(name, value, `one of ${values.map((one) => `"${one}"`).join(", ")}`);
+  if (found === undefined) throw invalid(name, value, listed(values));
   return found;
 }
 
+const listed = (values: readonly string[]): string => `one of ${values.map((one) => `"${one}"`).join(", ")}`;
+
 function flag<T extends object>(options: T, name: keyof T & string): boolean {
-  const value: unknown = options[name] ?? false;
+  const value: unknown = options[name];
+  if (value === undefined) return false;
   if (typeof value !== "boolean") throw invalid(name, value, "true or false");
   return value;
 }
@@ -162,7 +173,7 @@ function refuseUnknown(options: object, known: readonly string[], prefix: string
   if (typeof options !== "object" || options === null) throw invalid("options", options, "an object");
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
-    const near = known.find((one) => distance(one.toLowerCase(), name.toLowerCase()) <= 3);
+    const near = nearest(name, known);
     const hint = near === undefined ? `Known are ${known.join(", ")}` : `Did you mean ${prefix}${near}?`;
     throw new EhdbError("INVALID_OPTION", `there is no option ${prefix}${name}. ${hint}`, { option: `${prefix}${name}`, suggestion: near });
   }
@@ -171,6 +182,17 @@ function refuseUnknown(options: object, known: readonly string[], prefix: string
 export function invalid(option: string, value: unknown, wanted: string): EhdbError {
   const got = typeof value === "string" ? `"${value}"` : typeof value === "object" && value !== null ? "an object" : String(value);
   return new EhdbError("INVALID_OPTION", `${option} must be ${wanted}, not ${got}`, { option, got, wanted });
+}
+
+const mostTypos = 3;
+
+/** The known name that `name` was most likely meant to be. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const byDistance = known
+    .map((one) => ({ one, away: distance(one.toLowerCase(), name.toLowerCase()) }))
+    .sort((a, b) => a.away - b.away);
+  const [first] = byDistance;
+  return first !== undefined && first.away <= mostTypos ? first.one : undefined;
 }
 
 /** Levenshtein's edit distance. */

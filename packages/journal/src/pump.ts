@@ -121,6 +121,8 @@ export class Pump {
   }
 
   setDurability(durability: Durability): void {
+    // Whoever waits for what was appended so far was promised a sync.
+    if (durability === "async" && this.durability !== "async") this.wantSync(this.#intake.appended);
     this.durability = durability;
     if (durability === "batch" && this.written > this.durable) this.#armBatchTimer();
     this.schedule();
@@ -219,7 +221,6 @@ export class Pump {
       if (this.#stopReason !== undefined) return;
       const bytes = await this.#write(batch);
       if (this.#stopReason !== undefined) return;
-      this.#intake.wrote();
       turn += bytes;
       cycle += bytes;
       if (cycle >= cycleBytes && this.durability !== "async") return;
@@ -253,6 +254,7 @@ export class Pump {
     const bytes = writer.seal(batch.buffer, plainBytes, fields);
     if (bytes.length <= turnBytes) writer.file.writeAtSync(bytes, writer.position);
     else await writeSlices(writer, bytes);
+    if (this.#stopReason !== undefined) return 0;
     if ((flags & flag.lowWater) !== 0) this.lowWater = Math.max(this.lowWater, readU64(batch.buffer, BATCH_HEADER_BYTES));
     const gapEnd = (flags & flag.gap) === 0 ? undefined : readU64(batch.buffer, BATCH_HEADER_BYTES);
     this.#wrote(writer, bytes.length, fields, gapEnd);
@@ -262,11 +264,13 @@ export class Pump {
       this.#unsyncedRecords += records;
       if (this.durability === "batch") this.#armBatchTimer();
       if (batch.waiter !== undefined) this.#waiters.push(batch.last, batch.waiter);
-      this.#hooks.advanced();
     } else {
       if (gapEnd !== undefined) this.written = gapEnd - 1;
       this.#markWaiters.push(...(batch.waiter === undefined ? [] : [batch.waiter]));
     }
+    // In the same turn: whoever asks for the batch from now on finds it written, and waits for the sync.
+    this.#intake.wrote();
+    if (records > 0) this.#hooks.advanced();
     return bytes.length;
   }
 

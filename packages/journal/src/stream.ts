@@ -1,4 +1,4 @@
-import { EhdbError, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
@@ -72,8 +72,13 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
     throw truncated(sequence, epoch, view.last);
   }
   if (sequence < view.first) return sequence + 1;
-  const record = await readRecord(view, sequence);
-  if (record.epoch > epoch) throw truncated(sequence, epoch, view.last);
+  try {
+    const record = await readRecord(view, sequence);
+    if (record.epoch > epoch) throw truncated(sequence, epoch, view.last);
+  } catch (error) {
+    // What a salvage couldn't save had been durable: whoever read it before goes on behind it.
+    if (!isEhdbError(error, "SEQUENCE_LOST")) throw error;
+  }
   return sequence + 1;
 }
 
