@@ -6,7 +6,7 @@ import { replayLevel, STATED_EVENT_BYTES } from "./levels.ts";
 import type { Level } from "./report.ts";
 import type { VerbContext } from "./verb.ts";
 
-const STATED_EVENTS = 100_000;
+const STATED_EVENTS = 50_000;
 const GROUP_EVENTS = 500;
 
 interface Expected {

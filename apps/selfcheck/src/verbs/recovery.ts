@@ -18,7 +18,7 @@ import type { Verb, VerbContext } from "../verb.ts";
 const SEGMENT_BYTES = 4 * MIB;
 /** Acknowledged events that a round has at least and at most before its kill. */
 const LEAST_EVENTS = 100;
-const MOST_EVENTS = 1000;
+const MOST_EVENTS = 600;
 
 const FOUND_ONCE = "acknowledged, found once, byte for byte";
 
