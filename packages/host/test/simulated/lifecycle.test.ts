@@ -193,6 +193,16 @@ test("held operations are dropped by a crash that keeps nothing, and may happen 
   expect([...found].sort()).toEqual(["", "x"]);
 });
 
+test("a job that was queued when its process died never runs", async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const host = simulatedHost({ seed });
+    let ran = 0;
+    void host.workers.run({ name: "count", module: import.meta.url, run: () => ++ran }, undefined);
+    await host.kill().advance(1);
+    expect(ran).toBe(0);
+  }
+});
+
 test("everything that waits runs before the next operation takes place", async () => {
   for (let seed = 0; seed < 20; seed++) {
     const host = simulatedHost({ seed });
