@@ -37,6 +37,7 @@ const verbs = {
   bench: runner("bench"),
   sim: runner("sim"),
   kill: runner("kill"),
+  faults: runner("faults"),
   soak: runner("soak"),
   mutants: runner("mutants"),
   lint: { builds: false, programs: (args) => [[...oxlint, ...args], check("machine")] },

@@ -1,5 +1,7 @@
 export { alternate } from "./bench.ts";
 export type { Bench, BenchContext, Contender } from "./bench.ts";
+export { NotInjected } from "./fault.ts";
+export type { Fault, FaultContext } from "./fault.ts";
 export { growthExponent } from "./growth.ts";
 export type { SizedCost } from "./growth.ts";
 export { runKills } from "./kill-driver.ts";

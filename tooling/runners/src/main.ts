@@ -1,7 +1,8 @@
-// The programs that measure, simulate, kill and wear out the packages: npm run bench, sim, kill, soak, mutants.
+// The programs that measure, simulate, kill and wear out the packages: npm run bench, sim, kill, faults, soak, mutants.
 import type { BenchSize } from "@ehdb/harness";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { bench } from "./bench.ts";
+import { faults } from "./faults.ts";
 import { kill } from "./kill.ts";
 import { mutants } from "./mutants.ts";
 import { sim } from "./sim.ts";
@@ -41,6 +42,15 @@ program
   .option("--seed <number>", "of the kills' moments", whole(0), 1)
   .action(async (options: { tier: string; times: number; seed: number }) => {
     exitCode = await kill(options);
+  });
+
+program
+  .command("faults")
+  .description("let the machine fail in ways it really can: disks, other processes, limits")
+  .addOption(tierOption)
+  .option("--only <text>", "only those whose name holds it")
+  .action(async (options: { tier: string; only?: string }) => {
+    exitCode = await faults(options);
   });
 
 program

@@ -1,11 +1,11 @@
-import type { Bench, KillTarget, Mutant, Simulation } from "@ehdb/harness";
+import type { Bench, Fault, KillTarget, Mutant, Simulation } from "@ehdb/harness";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { UsageError } from "./usage-error.ts";
 
 /** What a package may keep beside its sources, and under which name each `index.ts` exports it. */
-type ProgramKind = "bench" | "simulation" | "kill";
+type ProgramKind = "bench" | "simulation" | "kill" | "faults";
 
 /** The packages of a repository that have programs of a kind; a package's name is its tier's. */
 export function tiersWith(root: string, kind: ProgramKind): string[] {
@@ -26,6 +26,11 @@ export async function loadSimulation(root: string, tier: string): Promise<Simula
 export async function loadKillTarget(root: string, tier: string): Promise<KillTarget> {
   requireTier(root, tier, "kill");
   return (await loadExport(programPath(root, tier, "kill"), "kill")) as KillTarget;
+}
+
+export async function loadFaults(root: string, tier: string): Promise<readonly Fault[]> {
+  requireTier(root, tier, "faults");
+  return (await loadExport(programPath(root, tier, "faults"), "faults")) as readonly Fault[];
 }
 
 export async function loadMutants(root: string, tier: string): Promise<readonly Mutant[]> {
