@@ -25,7 +25,8 @@ async function outputOf({ module, name, input }: JobRequest): Promise<unknown> {
 
 /**
  * Bytes are handed over without a copy, unless they are a small piece of a buffer: Node's pool, which others use (its
- * pieces are always less than half of it), or one that would drag along more than it holds.
+ * pieces are always less than half of it), or one that would drag along more than it holds. A pure job keeps no hold
+ * on what it returned.
  */
 function handedOver(output: unknown): Transferable[] {
   if (!(output instanceof Uint8Array) || !(output.buffer instanceof ArrayBuffer)) return [];
