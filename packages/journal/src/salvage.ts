@@ -47,14 +47,14 @@ class Salvage {
   readonly #lost: Damage[] = [];
   /** What explains the next gap. */
   readonly #damage: Damage[];
-  #next: number;
+  /** The sequence that the next record must have; 0 before the first. */
+  #next = 0;
   #records = 0;
   #bytes = 0;
 
   constructor(source: Reachable, target: OpenJournal) {
     this.#source = source;
     this.#target = target;
-    this.#next = source.lowWater;
     this.#damage = [...source.damage].sort((a, b) => a.first - b.first);
   }
 
@@ -62,19 +62,16 @@ class Salvage {
     const { parts, lowWater, stated } = this.#source;
     const totalBytes = parts.reduce((sum, { segment }) => sum + segment.end, 0);
     let doneBytes = 0;
-    if (lowWater > 1) {
-      await this.#target.writer.skipTo(lowWater);
-      await this.#target.flush();
-      await this.#target.dropBefore(lowWater);
-    }
     for (const part of parts) {
       await this.#copyPart(part, (bytes) => onProgress?.(doneBytes + bytes, totalBytes));
       doneBytes += part.segment.end;
       onProgress?.(doneBytes, totalBytes);
     }
     const known = Math.max(stated, ...this.#damage.map((damage) => damage.last));
+    await this.#start(lowWater);
     if (known >= this.#next) await this.#passOver(known + 1);
     await this.#target.flush();
+    if (lowWater > 1) await this.#target.dropBefore(lowWater);
     const report = await this.#target.close();
     if (report.state !== "clean") {
       throw new EhdbError("IO_ERROR", `the new journal couldn't be written to its end (${report.state}). Salvage into another directory`, {});
@@ -104,6 +101,10 @@ class Salvage {
 
   async #copyBatch({ segment }: Part, records: readonly JournalRecord[], batch: RawBatch): Promise<void> {
     const { firstSequence, epoch, time, flags } = batch.header;
+    const { lowWater } = this.#source;
+    if (firstSequence + records.length <= lowWater) return;
+    // A batch is never split: the one that holds the low-water sequence comes whole, and what's below is dropped again.
+    await this.#start(Math.min(firstSequence, lowWater));
     // A part that the broken chain couldn't place may begin before where the last one ended.
     if (firstSequence < this.#next) return;
     if (firstSequence > this.#next) await this.#passOver(firstSequence);
@@ -112,6 +113,12 @@ class Salvage {
     this.#next = firstSequence + records.length;
     this.#records += records.length;
     for (const { data } of records) this.#bytes += data.length;
+  }
+
+  async #start(sequence: number): Promise<void> {
+    if (this.#next !== 0) return;
+    if (sequence > 1) await this.#target.writer.skipTo(sequence);
+    this.#next = sequence;
   }
 
   async #passOver(next: number): Promise<void> {
