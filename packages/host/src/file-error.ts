@@ -19,12 +19,7 @@ const meanings = {
 export type FileErrorCode = keyof typeof meanings;
 
 /** An error shaped like Node's: `code`, `errno`, `syscall`, `path` and, for two names, `dest`. */
-export function fileError(
-  code: FileErrorCode,
-  syscall: string,
-  path: string,
-  dest?: string,
-): NodeJS.ErrnoException {
+export function fileError(code: FileErrorCode, syscall: string, path: string, dest?: string): NodeJS.ErrnoException {
   const target = dest === undefined ? `'${path}'` : `'${path}' -> '${dest}'`;
   const error: NodeJS.ErrnoException & { dest?: string } = new Error(
     `${code}: ${meanings[code]}, ${syscall} ${target}`,

@@ -1,4 +1,17 @@
-export type { Clock, File, Files, FileStat, Host, Job, Lock, OpenMode, Random, Timer, Watcher, Workers } from "./host.ts";
+export type {
+  Clock,
+  File,
+  Files,
+  FileStat,
+  Host,
+  Job,
+  Lock,
+  OpenMode,
+  Random,
+  Timer,
+  Watcher,
+  Workers,
+} from "./host.ts";
 export { realHost } from "./real/host.ts";
 export type { CrashPoint } from "./simulated/crash-points.ts";
 export type { FaultCode, Faults } from "./simulated/faults.ts";
