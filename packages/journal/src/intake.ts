@@ -75,7 +75,7 @@ export class Intake {
 
   append(data: Uint8Array): number {
     if (!(data instanceof Uint8Array)) throw notBytes(data);
-    if (this.#open === undefined || this.#room.busy || !this.#open.add(data)) this.#appendElsewhere(data);
+    if (this.#open === undefined || this.#room.hasWaiters || !this.#open.add(data)) this.#appendElsewhere(data);
     this.stats.appends++;
     this.stats.appendedBytes += data.length;
     return ++this.appended;
@@ -83,7 +83,7 @@ export class Intake {
 
   appendAll(records: readonly Uint8Array[]): SequenceRange {
     const framed = framedBytes(records);
-    if (this.#room.busy || !this.#makeRoom(framed)) throw this.#refusal(framed);
+    if (this.#room.blocks(framed) || !this.#makeRoom(framed)) throw this.#refusal(framed);
     return this.#mint(records);
   }
 
@@ -91,7 +91,7 @@ export class Intake {
   async appendWaiting(records: readonly Uint8Array[], signal: AbortSignal | undefined): Promise<Minted> {
     const framed = framedBytes(records);
     throwIfAborted(signal, "waiting for room");
-    if (!this.#room.busy && this.#makeRoom(framed)) return this.#mint(records);
+    if (!this.#room.blocks(framed) && this.#makeRoom(framed)) return this.#mint(records);
     if (this.#stopped !== undefined || this.#space.blocked !== undefined) throw this.#refusal(framed);
     return await this.#room.wait(framed, () => this.#mint(records), signal === undefined ? {} : { signal });
   }
@@ -99,8 +99,9 @@ export class Intake {
   /** The same when there is room now, without a promise on the way; `undefined` when there isn't. */
   mintNow(data: Uint8Array): Minted | undefined {
     if (!(data instanceof Uint8Array)) throw notBytes(data);
-    if (this.#room.busy || data.length > groupBytes) return undefined;
-    return this.#makeRoom(data.length + varintBytes(data.length)) ? this.#mint([data]) : undefined;
+    const framed = data.length + varintBytes(data.length);
+    if (data.length > groupBytes || this.#room.blocks(framed)) return undefined;
+    return this.#makeRoom(framed) ? this.#mint([data]) : undefined;
   }
 
   async ready(bytes: number = defaultReadyBytes, options: Waiting = {}): Promise<void> {
@@ -110,7 +111,7 @@ export class Intake {
     const framed = bytes + varintBytes(bytes);
     await this.#room.wait(framed, () => {
       if (this.#stopped !== undefined) throw this.#stopped;
-      this.#room.holdTurn();
+      this.#room.holdTurn(framed);
     }, options);
   }
 
@@ -185,7 +186,7 @@ export class Intake {
   #appendElsewhere(data: Uint8Array): void {
     if (data.length > MAX_WRITE_BYTES) throw tooLarge(data.length);
     const framed = data.length + varintBytes(data.length);
-    if (this.#room.busy || !this.#makeRoom(framed)) throw this.#refusal(framed);
+    if (this.#room.blocks(framed) || !this.#makeRoom(framed)) throw this.#refusal(framed);
     (this.#open as Batch).add(data);
   }
 

@@ -15,17 +15,24 @@ export class RoomQueue {
   readonly #clock: Clock;
   readonly #hasRoom: (bytes: number) => boolean;
   #waiters: Waiter[] = [];
-  /** Who was granted room by `ready()` and runs next; until then nobody else is. */
-  #turn = false;
+  /** Bytes that whoever `ready()` woke may still take before its turn is over; nobody else is served meanwhile. */
+  #turn: number | undefined;
 
   constructor(clock: Clock, hasRoom: (bytes: number) => boolean) {
     this.#clock = clock;
     this.#hasRoom = hasRoom;
   }
 
-  /** Whether a synchronous append would jump the queue. */
-  get busy(): boolean {
-    return this.#waiters.length > 0 && !this.#turn;
+  get hasWaiters(): boolean {
+    return this.#waiters.length > 0;
+  }
+
+  /** Whether an append would jump the queue. One that doesn't, because it's its turn, uses it up. */
+  blocks(bytes: number): boolean {
+    if (this.#waiters.length === 0) return false;
+    if (this.#turn === undefined || bytes > this.#turn) return true;
+    this.#turn -= bytes;
+    return false;
   }
 
   /** Resolves with what `take` returns, called as soon as there is room and nobody is ahead. */
@@ -60,17 +67,17 @@ export class RoomQueue {
     });
   }
 
-  /** The rest of this turn belongs to whoever `ready()` woke. */
-  holdTurn(): void {
-    this.#turn = true;
+  /** The next `bytes` of this turn belong to whoever `ready()` woke. */
+  holdTurn(bytes: number): void {
+    this.#turn = bytes;
     this.#clock.defer(() => {
-      this.#turn = false;
+      this.#turn = undefined;
       this.serve();
     });
   }
 
   serve(): void {
-    while (!this.#turn) {
+    while (this.#turn === undefined) {
       const waiter = this.#waiters[0];
       if (waiter === undefined || !this.#hasRoom(waiter.bytes)) return;
       this.#waiters.shift();
