@@ -175,6 +175,49 @@ test("a write that meets the end of the disk leaves its first pages, or none", a
   expect([...left].sort((a, b) => a - b)).toEqual([6, 3 * PAGE]);
 });
 
+test("a write told to meet a full disk leaves whole pages too", async () => {
+  const left = new Set<number>();
+  for (let seed = 0; seed < 40; seed++) {
+    const host = await hostWithFile({}, seed);
+    const file = await host.files.open("/a", "write");
+    host.failNext("write", "ENOSPC");
+    expect(await codeFrom(() => file.write(new Uint8Array(3 * PAGE), 100))).toBe("ENOSPC");
+    left.add(await file.size());
+  }
+  expect([...left].sort((a, b) => a - b)).toEqual([6, PAGE, 2 * PAGE]);
+});
+
+test("the account of space is the same as a count of what is there", async () => {
+  for (let seed = 0; seed < 100; seed++) {
+    const host = simulatedHost({ seed, faults: { noSpaceAfterBytes: 60 * PAGE, writeError: 0.05 } });
+    const { files, random } = host;
+    const any = (): string => ["/a", "/b", "/d", "/d/a", "/d/b", "/e/a"][random.integer(6)] ?? "/";
+    const steps: (() => Promise<unknown>)[] = [
+      () => files.makeDirectory(random.integer(2) === 0 ? "/d" : "/e"),
+      () => files.removeDirectory(any()),
+      () => files.remove(any()),
+      () => files.link(any(), any()),
+      () => files.rename(any(), any()),
+      async () => {
+        const file = await files.open(any(), "create");
+        await file.write(new Uint8Array(random.integer(9 * PAGE)), 0).catch(() => undefined);
+        await file.close();
+      },
+      async () => {
+        const file = await files.open(any(), "write");
+        const removed = files.remove(file.path).catch(() => undefined);
+        await file.preallocate(random.integer(9 * PAGE), random.integer(9 * PAGE)).catch(() => undefined);
+        await file.truncate(random.integer(9 * PAGE));
+        await removed;
+        await file.close();
+      },
+    ];
+    for (let step = 0; step < 60; step++) await steps[random.integer(steps.length)]?.().catch(() => undefined);
+    const free = await files.freeBytes("/");
+    expect(await host.kill().files.freeBytes("/")).toBe(free);
+  }
+});
+
 test("an open file keeps its space when its last name goes", async () => {
   const host = await hostWithFile({ noSpaceAfterBytes: 10 * PAGE });
   const file = await host.files.open("/a", "write");
