@@ -10,7 +10,7 @@ export interface KillSettings {
 }
 
 const mib = 1024 * 1024;
-const segmentSizes = [1, 1, 2, 4].map((each) => each * mib);
+const segmentSizes = [1, 1, 1, 2].map((each) => each * mib);
 
 export function settingsOf(index: number): KillSettings {
   return {
