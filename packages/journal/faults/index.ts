@@ -1,6 +1,7 @@
 import type { Fault } from "@ehdb/harness";
 import { failsAnywhere } from "./failing-anywhere.ts";
 import { poisons, waitsForSpace } from "./failing-calls.ts";
+import { filledByAppends, filledByOthers, tooSmall } from "./full-disk.ts";
 
 const anyRename = "?rename,?renameat,?renameat2";
 const kib = 1024;
@@ -55,4 +56,8 @@ export const faults: readonly Fault[] = [
   failsAnywhere("EIO in pread64", { calls: "pread64", error: "EIO" }, [1, 2, 5, 30]),
   failsAnywhere("EIO in ftruncate", { calls: "ftruncate", error: "EIO" }, [1]),
   failsAnywhere("EIO in unlink", { calls: "?unlink,?unlinkat", error: "EIO" }, [1, 2]),
+  filledByAppends,
+  filledByOthers,
+  tooSmall("a disk too small for the first segment", "size=8k"),
+  tooSmall("a disk without room for one more file", "size=8m,nr_inodes=3"),
 ];

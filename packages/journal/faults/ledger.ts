@@ -3,11 +3,17 @@ import type { Found, Outcome } from "./telling.ts";
 /** What was acknowledged, refused, or left open; and whether that is what is there. */
 export class Ledger {
   readonly #acknowledged = new Map<string, number>();
+  #last = 0;
   readonly #refused = new Set<string>();
   readonly #open = new Set<string>();
 
   get acknowledged(): number {
     return this.#acknowledged.size;
+  }
+
+  /** The last sequence that was acknowledged. */
+  get last(): number {
+    return this.#last;
   }
 
   /** Ids whose appends are under way: their program may be killed before it tells of them. */
@@ -17,8 +23,10 @@ export class Ledger {
 
   note(outcomes: readonly Outcome[]): void {
     for (const { id, sequence, refusal } of outcomes) {
-      if (sequence !== undefined) this.#acknowledged.set(id, sequence);
-      else if (refusal?.code === "OUTCOME_UNKNOWN") this.#open.add(id);
+      if (sequence !== undefined) {
+        this.#acknowledged.set(id, sequence);
+        this.#last = Math.max(this.#last, sequence);
+      } else if (refusal?.code === "OUTCOME_UNKNOWN") this.#open.add(id);
       else this.#refused.add(id);
     }
   }

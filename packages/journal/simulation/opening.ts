@@ -29,7 +29,10 @@ export async function open(run: Run): Promise<Journal | NotOpened> {
       try {
         return await openJournal(optionsOf(run));
       } catch (error) {
-        if (codeOf(error) !== "IO_ERROR" || !mayHappen(run, "IO_ERROR")) throw error;
+        const code = codeOf(error);
+        // A journal without a segment has nothing to show on a full disk.
+        const hasNoRoom = code === "NO_SPACE" && run.ledger.firm === 0;
+        if (!(code === "IO_ERROR" || hasNoRoom) || !mayHappen(run, code)) throw error;
         return undefined;
       }
     });

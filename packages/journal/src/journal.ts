@@ -41,7 +41,8 @@ import { Writer } from "./writer.ts";
 
 /**
  * Opens a journal for appending and reading, recovering it first, and locks its directory. Errors: INVALID_OPTION, LOCKED,
- * CORRUPT, KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR; on all of them nothing that was stored is changed.
+ * CORRUPT, KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR, and NO_SPACE when a new journal has no room; on all of them
+ * nothing that was stored is changed.
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   return await openWith(resolveOptions(options));
@@ -50,14 +51,16 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
   const { host, dir } = options;
   let lock: Lock | undefined;
+  let recovered: Recovered | undefined;
   try {
     await host.files.makeDirectory(dir);
     lock = await lockDirectory(host, dir, options.lockTimeoutMillis);
-    const recovered = await recover(options);
+    recovered = await recover(options);
     const journal = new OpenJournal(options, lock, recovered);
     await journal.tidy(recovered);
     return journal;
   } catch (error) {
+    await recovered?.writer?.file.close();
     await lock?.release();
     throw machineError(error, "opening the journal", dir);
   }
@@ -379,7 +382,11 @@ export class OpenJournal implements Journal, LogView {
     this.generation++;
     this.#news.announce();
     for (const path of recovered.voidFiles) await this.files.forget(path);
-    await this.tidy(recovered);
+    try {
+      await this.tidy(recovered);
+    } catch (error) {
+      throw machineError(error, "keeping the reserve", this.dir);
+    }
     return this.recovery;
   }
 

@@ -86,7 +86,7 @@ export async function recover(context: RecoveryContext): Promise<Recovered> {
         writer.capacity = Math.max(writer.capacity, writer.position + MARK_RESERVE_BYTES);
       },
     });
-  const writer = await buildOnFullDisk(context, build);
+  const writer = await buildOnFullDisk(context, build, newest !== undefined);
   const report = (): RecoveryReport => ({
     epoch,
     last: writer === undefined ? stated : last,
@@ -210,9 +210,11 @@ async function stateDurable(writer: SegmentWriter, last: number, epoch: number, 
   writer.admitted = writer.position;
 }
 
+/** `undefined` when there is no space even so, and something that can be read. */
 async function buildOnFullDisk(
   context: RecoveryContext,
   build: (zeroBytes: number) => Promise<SegmentWriter>,
+  isReadable: boolean,
 ): Promise<SegmentWriter | undefined> {
   const least = MARK_RESERVE_BYTES * 2;
   try {
@@ -224,7 +226,7 @@ async function buildOnFullDisk(
     await giveUpReserve(context.host, context.dir);
     return await build(least);
   } catch (error) {
-    if (!isNoSpace(error)) throw error;
+    if (!isNoSpace(error) || !isReadable) throw error;
     return undefined;
   }
 }
