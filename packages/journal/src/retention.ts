@@ -11,7 +11,7 @@ export function retainedFrom(segments: readonly Segment[], first: number, retent
     if (successor === undefined) break;
     const records = (segments.at(-1) as Segment).last - from + 1;
     // A segment's last record is no younger than its successor.
-    const aged = nowMillis - successor.openedMillis > maxAgeSeconds * 1000;
+    const aged = nowMillis - (segment.lastMillis ?? successor.openedMillis) > maxAgeSeconds * 1000;
     if (bytes <= maxBytes && records <= maxRecords && !aged) break;
     bytes -= segment.end;
     from = Math.max(from, segment.last + 1);

@@ -92,7 +92,10 @@ export class SegmentWriter {
     this.writtenLast = Math.max(this.writtenLast, next - 1);
     const segment = this.segment;
     if (segment === undefined) return;
-    if (fields.records > 0) segment.index.add(fields.firstSequence, offset);
+    if (fields.records > 0) {
+      segment.index.add(fields.firstSequence, offset);
+      segment.lastMillis = fields.time;
+    }
     segment.end = this.position;
     segment.last = Math.max(segment.last, this.writtenLast);
     segment.lastCrc = this.#lastCrc;

@@ -41,6 +41,8 @@ export class Segment {
   end: number;
   last: number;
   lastCrc: number;
+  /** The time of its last record; `undefined` where that isn't known without reading it. */
+  lastMillis: number | undefined;
   /** The size of its file, space made ahead included. */
   fileBytes = 0;
 

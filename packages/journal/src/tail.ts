@@ -51,7 +51,10 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
     for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
       const { header } = batch;
       if ((header.flags & flag.lowWater) !== 0) lowWater = Math.max(lowWater, readU64(batch.body, 0));
-      if (header.records > 0) segment.index.add(header.firstSequence, batch.offset);
+      if (header.records > 0) {
+        segment.index.add(header.firstSequence, batch.offset);
+        segment.lastMillis = header.time;
+      }
       last = (walker.sequence as number) - 1;
       segment.lastCrc = header.crc;
       stated = Math.max(stated, header.durable);
