@@ -7,8 +7,8 @@ import type { BySize } from "./stage.ts";
 const kib = 1024;
 const sizes = [0, 64, 255, 256, 257, kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, 512 * kib];
 const mostCalls: BySize<number> = { tiny: 1500, small: 10_000, full: 30_000 };
-const leastCalls: BySize<number> = { tiny: 32, small: 256, full: 1024 };
-const bytesASize: BySize<number> = { tiny: 2 ** 22, small: 2 ** 25, full: 2 ** 27 };
+const leastCalls: BySize<number> = { tiny: 32, small: 64, full: 256 };
+const bytesASize: BySize<number> = { tiny: 2 ** 22, small: 2 ** 25, full: 2 ** 26 };
 
 interface SizeFigure extends Distribution {
   readonly bytes: number;

@@ -6,6 +6,7 @@ import { durableBatch } from "./durable-batch.ts";
 import { durableBlocking } from "./durable-blocking.ts";
 import { durableLatency } from "./durable-latency.ts";
 import { durable } from "./durable.ts";
+import { loopLeft } from "./loop-left.ts";
 import { readPoint } from "./read-point.ts";
 import { readRange } from "./read-range.ts";
 import { replay } from "./replay.ts";
@@ -23,4 +24,5 @@ export const benches: readonly Bench[] = [
   readRange,
   rollStall,
   replay,
+  loopLeft,
 ];

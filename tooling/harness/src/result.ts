@@ -57,7 +57,7 @@ export interface BenchReport {
 export type BenchSize = "tiny" | "small" | "full";
 
 /** Rounds at each size: their median is the figure. */
-export const roundsAt: Readonly<Record<BenchSize, number>> = { tiny: 3, small: 5, full: 7 };
+export const roundsAt: Readonly<Record<BenchSize, number>> = { tiny: 3, small: 3, full: 5 };
 
 export function shape(claim: string, holds: boolean): Verdict {
   return { claim, holds, kind: "shape" };
