@@ -1,0 +1,224 @@
+import { describe, expect, it } from "vitest";
+import { simulatedHost } from "@ehdb/host";
+import type { SimulatedHost } from "@ehdb/host";
+import type { Journal } from "@ehdb/journal";
+import { bytes, codeOf, contents, fill, KIB, MIB, names, openAt, range, refusal, sequencesOf, stage } from "./drive.ts";
+
+/** Whatever the disk holds now is all that it can hold, and `more` bytes. */
+async function full(host: SimulatedHost, more = 0): Promise<void> {
+  const endless = await host.files.freeBytes("/");
+  host.faults.noSpaceAfterBytes = 2 ** 40;
+  const used = 2 ** 40 - (await host.files.freeBytes("/"));
+  expect(endless).toBeGreaterThan(used);
+  host.faults.noSpaceAfterBytes = used + more;
+}
+
+/** Appends until the journal says that there is no space; the last sequence that was given out. */
+async function fillUp(journal: Journal, size = 20 * KIB): Promise<number> {
+  for (;;) {
+    try {
+      await journal.appendDurable(bytes(size, journal.cursors.appended + 1));
+    } catch (error) {
+      expect(error).toMatchObject({ code: "NO_SPACE", kind: "retry" });
+      return journal.cursors.appended;
+    }
+  }
+}
+
+describe("on a full disk", () => {
+  it("appends throw NO_SPACE before anything is minted, and nothing that was acknowledged is lost", async () => {
+    const { host, journal } = await stage();
+    await fill(journal, 5, 10);
+    await full(host, MIB);
+    const last = await fillUp(journal);
+    expect(last).toBeGreaterThan(20);
+    expect(journal.state).toBe("no-space");
+    const calls = [
+      () => journal.append(bytes(20 * KIB)),
+      () => journal.appendAll([bytes(20 * KIB)]),
+      () => journal.appendDurable(bytes(20 * KIB)),
+      () => journal.appendAllDurable([bytes(20 * KIB)]),
+    ];
+    for (const call of calls) expect(await codeOf(call)).toBe("NO_SPACE");
+    expect(journal.cursors).toEqual({ appended: last, written: last, durable: last });
+    expect(journal.stats()).toMatchObject({ writeErrors: 0 });
+    expect(journal.stats().noSpace).toBeGreaterThanOrEqual(4);
+    expect(await sequencesOf(journal.scan())).toEqual(range(1, last));
+    const next = await openAt(host.crash("nothing"));
+    expect(next.last).toBe(last);
+    await next.close();
+  });
+
+  it("goes on by itself when there is room again", async () => {
+    const { host, journal } = await stage();
+    await full(host, 512 * KIB);
+    const last = await fillUp(journal);
+    await host.advance(1000);
+    expect(journal.state).toBe("no-space");
+    host.faults.noSpaceAfterBytes += 4 * MIB;
+    await host.advance(250);
+    expect(journal.state).toBe("open");
+    expect(await journal.appendDurable(bytes(20 * KIB))).toBe(last + 1);
+    await journal.close();
+  });
+
+  it("who waits for room is told, and who waits again later is served", async () => {
+    const { host, journal } = await stage();
+    await full(host, 512 * KIB);
+    const waits = range(1, 80).map(() => journal.appendDurable(bytes(20 * KIB)).then(() => "durable", (error: { code: string }) => error.code));
+    const outcomes = await Promise.all(waits);
+    const served = outcomes.filter((outcome) => outcome === "durable").length;
+    expect(served).toBeGreaterThan(10);
+    expect(outcomes).toEqual([...range(1, served).map(() => "durable"), ...range(served + 1, 80).map(() => "NO_SPACE")]);
+    expect(journal.last).toBe(served);
+    host.faults.noSpaceAfterBytes = Infinity;
+    await host.advance(250);
+    expect(await journal.appendDurable(bytes(20 * KIB))).toBe(served + 1);
+    await journal.close();
+  });
+
+  it.each(["ENOSPC", "EDQUOT"] as const)("%s while space is made ahead is lack of space, not a broken disk", async (code) => {
+    const { host, journal } = await stage();
+    host.failNext("preallocate", code);
+    host.failNext("preallocate", code);
+    await fill(journal, 40, 30 * KIB).catch(() => undefined);
+    await host.advance(1000);
+    expect(journal.state).toBe("open");
+    await fill(journal, 40, 30 * KIB);
+    expect(journal.stats().writeErrors).toBe(0);
+    await journal.close();
+  });
+
+  it("a disk that fails while space is made ahead poisons", async () => {
+    const { host, journal } = await stage();
+    host.failNext("preallocate", "EIO");
+    await fill(journal, 60, 30 * KIB).catch(() => undefined);
+    expect(journal.state).toBe("poisoned");
+    expect(journal.stats().writeErrors).toBe(1);
+    await journal.reopen();
+    await fill(journal, 60, 30 * KIB);
+    await journal.close();
+  });
+
+  it("dropBefore works, frees space, and appends go on at once", async () => {
+    const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
+    await fill(journal, 40, 60 * KIB);
+    await host.settle();
+    await full(host, 200 * KIB);
+    const last = await fillUp(journal);
+    expect(journal.state).toBe("no-space");
+    const report = await journal.dropBefore(last - 2);
+    expect(report.segmentsRemoved).toBeGreaterThan(0);
+    await host.settle();
+    expect(journal.state).toBe("open");
+    expect(await journal.appendDurable(bytes(20 * KIB))).toBe(last + 1);
+    await journal.close();
+  });
+
+  it("flush, close and the next clean open work", async () => {
+    const { host, journal } = await stage({ durability: "async" });
+    await full(host, 512 * KIB);
+    let last = 0;
+    for (;;) {
+      try {
+        await journal.ready(20 * KIB);
+        last = journal.append(bytes(20 * KIB));
+      } catch {
+        break;
+      }
+    }
+    expect(await journal.flush()).toBe(last);
+    expect((await journal.close()).state).toBe("clean");
+    const again = await openAt(host);
+    expect(again.last).toBe(last);
+    await again.close();
+  });
+});
+
+describe("opening on a full disk", () => {
+  /** A journal of ten records whose process died, on a disk with no room at all. */
+  async function stuck(reserveBytes: number): Promise<SimulatedHost> {
+    const { host, journal } = await stage({ reserveBytes });
+    await fill(journal, 10, 100);
+    const next = host.kill();
+    await full(next);
+    return next;
+  }
+
+  it("uses up the reserve, and makes it anew when there is room", async () => {
+    const host = await stuck(MIB);
+    expect((await host.files.stat("/j/space.reserve"))?.bytes).toBe(MIB);
+    const journal = await openAt(host);
+    expect(journal.state).not.toBe("read-only");
+    expect(journal.last).toBe(10);
+    expect(await journal.appendDurable(bytes(100))).toBe(11);
+    await journal.close();
+    host.faults.noSpaceAfterBytes = Infinity;
+    const again = await openAt(host);
+    expect((await host.files.stat("/j/space.reserve"))?.bytes).toBe(MIB);
+    expect(again.last).toBe(11);
+    await again.close();
+  });
+
+  it("without a reserve is read-only, shows what is stated durable, and changes nothing", async () => {
+    const host = await stuck(0);
+    const before = await contents(host);
+    const journal = await openAt(host, { reserveBytes: 0 });
+    expect(journal.state).toBe("read-only");
+    expect(journal.last).toBe(9);
+    expect(await sequencesOf(journal.scan())).toEqual(range(1, 9));
+    const calls = [
+      () => journal.append(bytes(1)),
+      () => journal.appendAll([bytes(1)]),
+      () => journal.appendDurable(bytes(1)),
+      () => journal.flush(),
+      () => journal.ready(),
+      () => journal.dropBefore(2),
+    ];
+    for (const call of calls) expect(await refusal(call)).toMatchObject({ code: "READ_ONLY" });
+    expect(journal.cursors).toEqual({ appended: 9, written: 9, durable: 9 });
+    expect(await contents(host)).toEqual(before);
+    expect(await journal.close()).toMatchObject({ state: "clean" });
+  });
+
+  it("reopen() makes it writable once there is room, and brings back what was only written", async () => {
+    const host = await stuck(0);
+    const journal = await openAt(host, { reserveBytes: 0 });
+    await journal.reopen();
+    expect(journal.state).toBe("read-only");
+    host.faults.noSpaceAfterBytes = Infinity;
+    expect(await journal.reopen()).toMatchObject({ last: 10 });
+    expect(journal.state).toBe("open");
+    expect(await journal.appendDurable(bytes(1))).toBe(11);
+    expect(journal.stats().reopens).toBe(2);
+    await journal.close();
+  });
+
+  it("of a journal that doesn't exist yet is NO_SPACE", async () => {
+    const host = simulatedHost({ seed: 1, faults: { noSpaceAfterBytes: 3 * 4096 } });
+    expect(await codeOf(() => openAt(host))).toBe("NO_SPACE");
+    host.faults.noSpaceAfterBytes = Infinity;
+    const journal = await openAt(host);
+    await fill(journal, 1, 1);
+    await journal.close();
+  });
+});
+
+describe("the reserve", () => {
+  it("is as large as said, changes with the option, and goes at 0", async () => {
+    const host = simulatedHost({ seed: 1 });
+    for (const reserveBytes of [MIB, 3 * MIB, 64 * KIB, 0, 1]) {
+      await (await openAt(host, { reserveBytes })).close();
+      expect((await host.files.stat("/j/space.reserve"))?.bytes ?? 0).toBe(reserveBytes);
+    }
+    expect((await names(host)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it("that finds no room leaves the journal open and nothing half made", async () => {
+    const host = simulatedHost({ seed: 1, faults: { noSpaceAfterBytes: 3 * MIB } });
+    const journal = await openAt(host, { reserveBytes: 16 * MIB });
+    expect(journal.state).toBe("open");
+    expect((await names(host)).filter((name) => name.includes("reserve"))).toEqual([]);
+    await journal.close();
+  });
+});
