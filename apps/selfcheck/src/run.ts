@@ -7,6 +7,7 @@ import { loadEvents } from "./events.ts";
 import type { Events } from "./events.ts";
 import type { RunOptions } from "./options.ts";
 import type { Report } from "./report.ts";
+import { orStall } from "./stall.ts";
 import { rounded } from "./figures.ts";
 import type { Verb, VerbContext } from "./verb.ts";
 import { makeWorkspace } from "./workspace.ts";
@@ -51,7 +52,7 @@ async function runVerb(run: Run, verb: Verb, directory: string, events: () => Pr
   try {
     await host.files.makeDirectory(directory);
     const progress = (done: number, total: number): void => run.onProgress(verb.name, done, total);
-    await verb.run({ host, directory, options, signal, openJournal, victim, events, progress }, checks);
+    await orStall(verb.run({ host, directory, options, signal, openJournal, victim, events, progress }, checks));
   } catch (error) {
     checks.failed("went through", error);
   }
