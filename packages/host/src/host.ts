@@ -39,7 +39,7 @@ export interface Files {
   list(directory: string): Promise<string[]>;
   /** `undefined` when there is nothing at `path`. */
   stat(path: string): Promise<FileStat | undefined>;
-  /** With its parents; no error when it exists. Syncs the parents of what it made, so that the directory itself survives. */
+  /** With its parents; no error when it exists. Syncs the names of what it made, and of what it found, so that the directory itself survives. */
   makeDirectory(path: string): Promise<void>;
   /** Removes a directory that is empty; ENOTEMPTY otherwise. */
   removeDirectory(path: string): Promise<void>;

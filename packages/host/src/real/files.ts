@@ -58,9 +58,17 @@ export class RealFiles implements Files {
       at = dirname(at);
     }
     if (found.kind !== "directory") throw fileError("ENOTDIR", "mkdir", at);
+    // Who made it may have died before its name was synced. A parent that can't be opened isn't ours to have made it in.
+    await this.syncDirectory(dirname(at)).catch(ignoreForbidden);
     for (const directory of missing) {
       await makeUnlessThere(directory);
-      await this.syncDirectory(dirname(directory));
+      try {
+        await this.syncDirectory(dirname(directory));
+      } catch (error) {
+        // A name whose sync failed isn't made durable by another sync: the next call must make it anew.
+        await rmdir(directory).catch(() => undefined);
+        throw error;
+      }
     }
   }
 
@@ -98,4 +106,9 @@ async function makeUnlessThere(directory: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== "EEXIST" || !(await stat(directory)).isDirectory()) throw error;
   }
+}
+
+function ignoreForbidden(error: unknown): void {
+  const code = codeOf(error);
+  if (code !== "EACCES" && code !== "EPERM") throw error;
 }

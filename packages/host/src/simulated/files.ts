@@ -59,8 +59,16 @@ export class SimulatedFiles implements Files {
 
   /** As on a real disk the syncs are operations of their own, and the machine may die between them. */
   async makeDirectory(path: string): Promise<void> {
-    const parents = await this.#perform("makeDirectory", path, (disk, at) => this.#makeMissing(disk, at));
-    for (const parent of parents) await this.syncDirectory(parent);
+    const made = await this.#perform("makeDirectory", path, (disk, at) => this.#makeMissing(disk, at));
+    // Who made what was there already may have died before its name was synced.
+    const found = made[0] === undefined ? resolved(path) : posix.dirname(made[0]);
+    try {
+      for (const directory of [found, ...made]) await this.syncDirectory(posix.dirname(directory));
+    } catch (error) {
+      // A name whose sync failed isn't made durable by another sync: the next call must make it anew.
+      for (const directory of made.toReversed()) await this.removeDirectory(directory).catch(() => undefined);
+      throw error;
+    }
   }
 
   removeDirectory(path: string): Promise<void> {
@@ -103,14 +111,14 @@ export class SimulatedFiles implements Files {
     return { path, mode, inode, directory };
   }
 
-  /** The parents of the directories that it made, outermost first. */
+  /** The directories that it made, outermost first. */
   #makeMissing(disk: Disk, path: string): string[] {
     const missing: string[] = [];
     let at = path;
     for (; disk.find(at, "mkdir") === undefined; at = posix.dirname(at)) missing.unshift(at);
     disk.directory(at, "mkdir");
     for (const directory of missing) disk.makeDirectory(directory, this.#now, this.#limit);
-    return missing.map((directory) => posix.dirname(directory));
+    return missing;
   }
 
   #perform<Result>(

@@ -291,3 +291,20 @@ test("the digest sees the bytes that were written", async () => {
 test("a seed must be a number", async () => {
   expect(await codeFrom(() => simulatedHost({ seed: Number.NaN }))).toBe("INVALID_OPTION");
 });
+
+test("a directory whose name couldn't be synced, or whose maker died before, survives once it has been made again", async () => {
+  for (const trouble of ["failed sync", "kill"]) {
+    let host = simulatedHost({ seed: 1 });
+    if (trouble === "failed sync") {
+      host.failNext("syncDirectory");
+      await expect(host.files.makeDirectory("/a/b")).rejects.toMatchObject({ code: "EIO" });
+    } else {
+      host.crashAt({ operation: "syncDirectory" });
+      await Promise.race([host.files.makeDirectory("/a"), host.whenFrozen()]);
+      host = host.kill();
+    }
+    await host.files.makeDirectory("/a/b");
+    host = host.crash("nothing");
+    expect(await host.files.stat("/a/b"), trouble).toMatchObject({ kind: "directory" });
+  }
+});
