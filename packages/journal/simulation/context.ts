@@ -15,7 +15,7 @@ export const countNames = [
   "opens", "reopens", "crashInRecovery", "crashInClose", "crashInReopen", "kills", "closes", "poisonings", "readOnlyOpens",
   "writes", "refused", "queueFull", "noSpaceErrors", "outcomeUnknown", "roomAgain", "readies", "flushes", "modeChanges",
   "drops", "retentions", "rolls", "scans", "reads", "tails", "tailsCut", "checkpoints", "cutCheckpoints", "readers", "readerRecords",
-  "verifies", "copied", "cutRecords", "encrypted", "compressed", "rots", "rotsFound", "salvages", "clockJumps",
+  "verifies", "copied", "cutRecords", "encrypted", "compressed", "rots", "rotsFound", "salvages", "clockJumps", "leftovers",
 ] as const;
 
 export type Counts = Record<(typeof countNames)[number], number>;

@@ -74,6 +74,6 @@ export const simulation: Simulation = {
   required: [
     "operations", "unsynced", "torn", "noSpace", "failedSync", "crashInRecovery", "crashInClose", "crashInReopen", "kills", "reopens",
     "poisonings", "roomAgain", "rolls", "drops", "encrypted", "compressed", "tails", "cutCheckpoints", "readers", "readerRecords",
-    "cutRecords", "copied", "rotsFound", "salvages",
+    "cutRecords", "copied", "rotsFound", "salvages", "leftovers",
   ],
 };

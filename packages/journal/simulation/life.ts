@@ -1,6 +1,7 @@
 import type { Journal } from "../src/index.ts";
 import { codeOf, describe, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
+import { plantLeftover } from "./leftover.ts";
 import { alone, open, reopen } from "./opening.ts";
 import { reader, readerProcess, tail } from "./readers.ts";
 import { Stage } from "./stage.ts";
@@ -14,20 +15,20 @@ export async function live(run: Run): Promise<boolean> {
   run.full = run.host.faults.noSpaceAfterBytes !== Infinity;
   const journal = await open(run);
   if (journal === "failed") return false;
-  if (journal === "frozen") return afterwards(run);
+  if (journal === "frozen") return await afterwards(run);
   if (run.settings.encrypted) counts.encrypted++;
   if (run.settings.options.compression === "deflate") counts.compressed++;
   if (random.chance(0.4)) run.host.crashAfter(random.between(1, 400));
   for (let rounds = random.between(1, 2); rounds > 0; rounds--) {
     const end = await work(run, journal);
     if (end === "hung" || ledger.violations.length > 0) return false;
-    if (end === "frozen") return afterwards(run);
+    if (end === "frozen") return await afterwards(run);
     if (journal.state !== "poisoned") continue;
     counts.poisonings++;
     if (random.chance(0.2)) break;
     const reopened = await reopen(run, journal);
     if (reopened === "failed") return false;
-    if (reopened === "frozen") return afterwards(run);
+    if (reopened === "frozen") return await afterwards(run);
   }
   if (random.chance(0.4) || run.settings.rots) {
     const closed = await close(run, journal);
@@ -35,14 +36,15 @@ export async function live(run: Run): Promise<boolean> {
     if (closed === "frozen") counts.crashInClose++;
     if (closed === undefined && random.chance(0.5)) return true;
   }
-  return afterwards(run);
+  return await afterwards(run);
 }
 
-/** The machine loses its power, or only the process dies. */
-function afterwards(run: Run): boolean {
+/** The machine loses its power, or only the process dies; and the disk may be left with what isn't the log's. */
+async function afterwards(run: Run): Promise<boolean> {
   const kill = run.random.chance(0.25);
   run.host = kill ? run.host.kill() : run.host.crash(run.random.chance(0.2) ? "nothing" : undefined);
   if (kill) run.counts.kills++;
+  if (!kill && run.random.chance(0.15)) await plantLeftover(run);
   return true;
 }
 

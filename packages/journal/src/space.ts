@@ -96,10 +96,15 @@ export class Space {
     if (this.#working === undefined) void this.#closeRetired();
   }
 
-  /** Waits for what runs in the background, and starts nothing more. Returns the segment that was made ready and not used. */
-  async end(): Promise<SegmentWriter | undefined> {
+  /** Nothing more is started; what runs ends at its next step. */
+  stop(): void {
     this.#ended = true;
     this.#retry?.cancel();
+  }
+
+  /** Waits for what runs in the background, and starts nothing more. Returns the segment that was made ready and not used. */
+  async end(): Promise<SegmentWriter | undefined> {
+    this.stop();
     await this.#working;
     await this.#closeRetired();
     return this.#prepared;

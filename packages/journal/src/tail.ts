@@ -48,6 +48,7 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
     const expected = known === undefined ? openingOf(segment) : { ...place, sequence: known.last + 1 };
     const walker = new BatchWalker(file, segment.seed, expected, bytes);
     let { last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes } = known ?? startOf(segment);
+    let { lastCrc } = segment;
     for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
       const { header } = batch;
       if ((header.flags & flag.lowWater) !== 0) lowWater = Math.max(lowWater, readU64(batch.body, 0));
@@ -56,22 +57,22 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
         segment.lastMillis = header.time;
       }
       last = (walker.sequence as number) - 1;
-      segment.lastCrc = header.crc;
+      lastCrc = header.crc;
       stated = Math.max(stated, header.durable);
       epoch = Math.max(epoch, header.epoch);
       time = Math.max(time, header.time);
       clean = (header.flags & flag.clean) !== 0;
       if (carries(batch)) lastCarrier = { offset: walker.offset, last, crc: header.crc };
     }
-    segment.index.complete = true;
-    segment.end = walker.offset;
-    segment.last = last;
     if (!clean && (known === undefined || !(await startsWithZeros(file, walker.offset)))) {
       const beyond = await statedBeyond(file, segment, walker.offset, bytes);
       if (beyond.stated > last) throw unreachable(segment.path, walker.offset, last + 1, beyond);
       stated = Math.max(stated, beyond.stated);
       tornBytes = beyond.tornBytes;
     }
+    // Only now: who looks again goes on from what the last look found.
+    segment.index.complete = true;
+    [segment.end, segment.last, segment.lastCrc] = [walker.offset, last, lastCrc];
     return { end: walker.offset, last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes };
   } finally {
     await file.close();

@@ -89,6 +89,7 @@ export class Writer {
     this.intake.stop(closed);
     this.intake.drop(outcomeUnknown);
     this.pump.stop(outcomeUnknown);
+    this.space.stop();
   }
 
   /** Waits for all I/O in flight, gives back what wasn't used, and lets the files go. What fails here does no harm. */

@@ -342,6 +342,19 @@ describe("R10: a reader process serves what the log states durable", () => {
     await reader.close();
   });
 
+  it("finds nothing CORRUPT beside a busy writer, however its reads and the writes fall", async () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const host = machine(seed);
+      const journal = await openOn(host);
+      await appendSome(journal, 1);
+      const reader = await openJournalReader({ dir, host });
+      const writing = Promise.all([appendSome(journal, 12, 30), ...[1, 2, 3].map(async () => await journal.flush())]);
+      for (let looks = 0; looks < 25; looks++) expect(await reader.refresh()).toBeLessThanOrEqual(journal.cursors.durable);
+      await writing;
+      await reader.close();
+    }
+  });
+
   it("goes on over rolls, drops and a writer that starts again", async () => {
     const host = machine();
     let journal = await openOn(host);
@@ -443,6 +456,18 @@ describe("R12: after minting nothing is rolled back, and a sync that failed is n
       await appendSome(journal, 1);
       expect(await everything(journal)).toEqual(upTo(last + 1));
     }
+  });
+
+  it("comes to rest when the sync of space made ahead fails", async () => {
+    const host = machine();
+    const journal = await openOn(host, { segmentBytes: 4 * MIB });
+    const { preallocate } = host.operations;
+    while (host.operations.preallocate === preallocate) await appendSome(journal, 1, 60_000);
+    host.failNext("dataSync");
+    await host.settle();
+    expect(journal.state).toBe("poisoned");
+    await journal.reopen();
+    await appendSome(journal, 1);
   });
 
   it("reopens only when no I/O is in flight any more", async () => {
