@@ -126,7 +126,9 @@ class JournalFollower implements ReadOnlyJournal, LogView {
   async verify(options?: VerifyOptions): Promise<VerifyReport> {
     this.#assertOpen();
     try {
-      return await verify(this, options);
+      const report = await verify(this, options);
+      this.#counts.corruptions += report.damage.length;
+      return report;
     } catch (error) {
       throw this.noteError(error);
     }
