@@ -93,7 +93,14 @@ export default {
       comment: "A package is imported by its name and has one index: a path into its files would make all of them public.",
       severity: "error",
       from: { path: "^(packages|apps|tooling)/([^/]+)/" },
-      to: { path: "^(packages|apps|tooling)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
+      to: { path: "^(packages|apps|tooling)/", pathNot: ["^$1/$2/", "^tooling/bootstrap/"], dependencyTypes: ["local"] },
+    },
+    {
+      name: "bootstrap-is-for-checks",
+      comment: "The bootstrap runs before anything is installed, and is no package; only the checks beside it use its files.",
+      severity: "error",
+      from: { pathNot: "^tooling/(bootstrap|checks)/" },
+      to: { path: "^tooling/bootstrap/" },
     },
     {
       name: "sources-stand-alone",

@@ -21,6 +21,7 @@ const planted: readonly (readonly [rule: string, file: string, text: string])[] 
   ["apps-know-packages", "apps/shop/src/tooling.ts", 'import "@ehdb/harness";'],
   ["through-the-front-door", "packages/journal/src/deep.ts", 'import "../../host/src/inner.ts";'],
   ["through-the-front-door", "packages/journal/test/index.test.ts", 'import "../../host/src/index.ts";'],
+  ["bootstrap-is-for-checks", "tooling/runners/src/install.ts", 'import "../../bootstrap/install.mjs";'],
   ["resolves", "packages/journal/src/inner.ts", 'import "@ehdb/host/src/inner.ts";'],
   ["resolves", "packages/kv/src/unnamed.ts", 'import "@ehdb/contracts";'],
   ["sources-stand-alone", "packages/journal/src/tested.ts", 'import "../test/fine.test.ts";'],
@@ -36,6 +37,7 @@ const fine: readonly (readonly [file: string, text: string])[] = [
   ["packages/journal/test/fine.test.ts", 'import "@ehdb/harness";\nimport "../src/down.ts";'],
   ["packages/nats/src/words.ts", 'import "@ehdb/contracts";'],
   ["apps/shop/src/stock.ts", 'import "@ehdb/journal";'],
+  ["tooling/checks/shape.ts", 'import "../bootstrap/install.mjs";'],
   ["tooling/runners/src/all.ts", 'import "@ehdb/harness";\nimport "@ehdb/journal";'],
 ];
 
@@ -58,6 +60,7 @@ function plant(): void {
   workspace.addPackage("apps/shop", ["packages/journal", "tooling/runners", "tooling/harness"]);
   workspace.write("packages/kv/package.json", '{ "name": "@ehdb/kv", "devDependencies": { "stray": "1" }, "exports": "./src/index.ts" }');
   workspace.write("packages/host/src/inner.ts", "export {};");
+  workspace.write("tooling/bootstrap/install.mjs", "export {};");
   workspace.write("packages/journal/src/round.ts", 'import "./about.ts";');
   for (const [, file, text] of planted) workspace.write(file, `${text}\n`);
   for (const [file, text] of fine) workspace.write(file, `${text}\n`);
