@@ -14,7 +14,8 @@ export function refusedLast(outcomes: readonly Outcome[], ...codes: readonly Err
 /** Throws unless every append was acknowledged. */
 export function allDone(outcomes: readonly Outcome[]): void {
   const refused = outcomes.find(({ refusal }) => refusal !== undefined);
-  if (refused !== undefined) throw new Error(`the append of ${refused.id} was to succeed, and gave ${described(refused)}`);
+  if (refused !== undefined)
+    throw new Error(`the append of ${refused.id} was to succeed, and gave ${described(refused)}`);
 }
 
 /** Throws unless each refusal has one of the codes. An error that isn't one of ours has none. */
@@ -22,7 +23,9 @@ export function refusedOnlyWith(outcomes: readonly Outcome[], ...codes: readonly
   for (const outcome of outcomes) {
     const { refusal } = outcome;
     if (refusal !== undefined && !codes.some((code) => code === refusal.code)) {
-      throw new Error(`the append was to succeed or be refused with ${codes.join(" or ")}, and gave ${described(outcome)}`);
+      throw new Error(
+        `the append was to succeed or be refused with ${codes.join(" or ")}, and gave ${described(outcome)}`,
+      );
     }
   }
 }

@@ -5,7 +5,7 @@ import type { JournalOptions } from "@ehdb/journal";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { refusedOnlyWith } from "./expect.ts";
-import { afresh } from "./failing-calls.ts";
+import { checkAfresh } from "./fresh-open.ts";
 import { Ledger } from "./ledger.ts";
 import { idsOf } from "./records.ts";
 import { Remote } from "./remote.ts";
@@ -62,7 +62,7 @@ async function live(context: FaultContext, injection: Injection, told: Set<strin
     }
     failed = await failing.stop();
   }
-  await afresh(context, options, ledger);
+  await checkAfresh(options, ledger);
   return failed;
 }
 

@@ -2,6 +2,7 @@ import type { Fault, FaultContext } from "@ehdb/harness";
 import type { JournalOptions } from "@ehdb/journal";
 import { join } from "node:path";
 import { allDone, refusedLast, refusedOnlyWith, same } from "./expect.ts";
+import { checkAfresh } from "./fresh-open.ts";
 import { Ledger } from "./ledger.ts";
 import { idsOf } from "./records.ts";
 import { Remote } from "./remote.ts";
@@ -31,7 +32,11 @@ export function poisons(scene: Scene): Fault {
       same("the state", await remote.ask("open", options), "open");
       const before = await remote.ask("appendTogether", idsOf("before", 20), 500);
       allDone(before);
-      await using failing = await failFromNow(tracedOf(remote, scene), scene.injection, join(context.directory, "strace.log"));
+      await using failing = await failFromNow(
+        tracedOf(remote, scene),
+        scene.injection,
+        join(context.directory, "strace.log"),
+      );
       const during = await remote.ask("append", idsOf("during", 2000), scene.recordBytes);
       // What fails in the background may fail between two appends: then none is left open.
       const message = refusedLast(during, "OUTCOME_UNKNOWN", ...(scene.inBackground ? ["POISONED" as const] : []));
@@ -50,7 +55,7 @@ export function poisons(scene: Scene): Fault {
       ledger.note(reopened);
       ledger.check(await remote.ask("readAll"));
       same("the close", await remote.ask("close"), "clean");
-      await afresh(context, options, ledger);
+      await checkAfresh(options, ledger);
       return `${ledger.acknowledged} acknowledged, all there; "${message.slice(0, message.indexOf(":"))}"`;
     },
   };
@@ -66,7 +71,11 @@ export function waitsForSpace(scene: Scene): Fault {
       const options = optionsOf(context);
       await using remote = await Remote.start({ nodeOptions: context.nodeOptions, threads: 1 });
       await remote.ask("open", options);
-      await using failing = await failFromNow(tracedOf(remote, scene), scene.injection, join(context.directory, "strace.log"));
+      await using failing = await failFromNow(
+        tracedOf(remote, scene),
+        scene.injection,
+        join(context.directory, "strace.log"),
+      );
       const during = await remote.ask("append", idsOf("during", 2000), scene.recordBytes);
       refusedLast(during, "NO_SPACE");
       ledger.note(during);
@@ -80,7 +89,7 @@ export function waitsForSpace(scene: Scene): Fault {
       allDone(after);
       ledger.note(after);
       same("the close", await remote.ask("close"), "clean");
-      await afresh(context, options, ledger);
+      await checkAfresh(options, ledger);
       return `NO_SPACE after ${during.length - 1} appends, on again within ${millis} ms; ${ledger.acknowledged} acknowledged, all there`;
     },
   };
@@ -97,14 +106,6 @@ export async function untilAppended(remote: Remote, ledger: Ledger, bytes: numbe
     refusedOnlyWith(outcomes, "NO_SPACE");
     if (millis > 1000) throw new Error(`there has been space for ${millis} ms, and appends still don't go on`);
   }
-}
-
-/** Another process opens the journal and finds what was acknowledged. */
-export async function afresh({ nodeOptions }: FaultContext, options: JournalOptions, ledger: Ledger): Promise<void> {
-  await using remote = await Remote.start({ nodeOptions });
-  same("the state", await remote.ask("open", { ...options, verifyOnOpen: "all" }), "open");
-  ledger.check(await remote.ask("readAll"));
-  await remote.ask("close");
 }
 
 function optionsOf({ directory }: FaultContext): JournalOptions {

@@ -3,7 +3,8 @@ import type { JournalOptions } from "@ehdb/journal";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { allDone, refusal, refusedLast, same } from "./expect.ts";
-import { afresh, untilAppended } from "./failing-calls.ts";
+import { untilAppended } from "./failing-calls.ts";
+import { checkAfresh } from "./fresh-open.ts";
 import { Ledger } from "./ledger.ts";
 import { idsOf } from "./records.ts";
 import { Remote } from "./remote.ts";
@@ -34,7 +35,7 @@ export const filledByAppends: Fault = {
       seen = `full after ${fullAt} appends, on again ${millis} ms after the drop`;
       if (!/dropBefore/.test(message)) throw new Error(`the error doesn't say what to do: ${message}`);
     }
-    await afresh(context, options, ledger);
+    await checkAfresh(options, ledger);
     return `${seen}; ${ledger.acknowledged} acknowledged and kept, all there`;
   },
 };
@@ -66,7 +67,8 @@ export const filledByOthers: Fault = {
       const refused = await remote.ask("append", ["read-only:1"], recordBytes);
       const message = refusedLast(refused, "READ_ONLY");
       ledger.note(refused);
-      if (!/full/.test(message) || !/reopen/.test(message)) throw new Error(`the error doesn't say why, or what to do: ${message}`);
+      if (!/full/.test(message) || !/reopen/.test(message))
+        throw new Error(`the error doesn't say why, or what to do: ${message}`);
       disk.free();
       await remote.ask("reopen");
       same("the state after reopen()", (await remote.ask("state")).state, "open");
@@ -76,7 +78,7 @@ export const filledByOthers: Fault = {
       same("the close", await remote.ask("close"), "clean");
       states = `${reserved}, ${second}, and open after reopen()`;
     }
-    await afresh(context, options, ledger);
+    await checkAfresh(options, ledger);
     return `opened ${states}; ${ledger.acknowledged} acknowledged, all there`;
   },
 };
@@ -91,7 +93,9 @@ export function tooSmall(what: string, mountOptions: string): Fault {
       await using remote = await Remote.start(context);
       const error = await refusal(remote.ask("open", options), "NO_SPACE");
       await refusal(remote.ask("open", options), "NO_SPACE");
-      const left = readdirSync(disk.directory, { recursive: true, encoding: "utf8" }).filter((name) => !/^journal(\/LOCK)?$/.test(name));
+      const left = readdirSync(disk.directory, { recursive: true, encoding: "utf8" }).filter(
+        (name) => !/^journal(\/LOCK)?$/.test(name),
+      );
       if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
       await remote.kill();
       return `"${error.message}"; nothing left behind but the directory and its lock`;

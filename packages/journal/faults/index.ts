@@ -2,6 +2,9 @@ import type { Fault } from "@ehdb/harness";
 import { failsAnywhere } from "./failing-anywhere.ts";
 import { poisons, waitsForSpace } from "./failing-calls.ts";
 import { filledByAppends, filledByOthers, tooSmall } from "./full-disk.ts";
+import { filesInOpen, filesInUse, readOnlyMount, unwritableDirectory } from "./limits.ts";
+import { stoppedWriter } from "./stopped-writer.ts";
+import { killedHolder, lockedOut, waitsForLock } from "./two-processes.ts";
 
 const anyRename = "?rename,?renameat,?renameat2";
 const kib = 1024;
@@ -60,4 +63,12 @@ export const faults: readonly Fault[] = [
   filledByOthers,
   tooSmall("a disk too small for the first segment", "size=8k"),
   tooSmall("a disk without room for one more file", "size=8m,nr_inodes=3"),
+  lockedOut,
+  waitsForLock,
+  killedHolder,
+  stoppedWriter,
+  filesInOpen,
+  filesInUse,
+  unwritableDirectory,
+  readOnlyMount,
 ];

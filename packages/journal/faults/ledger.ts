@@ -3,9 +3,9 @@ import type { Found, Outcome } from "./telling.ts";
 /** What was acknowledged, refused, or left open; and whether that is what is there. */
 export class Ledger {
   readonly #acknowledged = new Map<string, number>();
-  #last = 0;
   readonly #refused = new Set<string>();
   readonly #open = new Set<string>();
+  #last = 0;
 
   get acknowledged(): number {
     return this.#acknowledged.size;
@@ -51,7 +51,8 @@ export class Ledger {
       if (this.#refused.has(id)) throw new Error(`${id} was refused and is there, at ${sequence}`);
       const said = this.#acknowledged.get(id);
       if (said === undefined && !this.#open.has(id)) throw new Error(`${id} at ${sequence} was never appended`);
-      if (said !== undefined && said !== sequence) throw new Error(`${id} was acknowledged at ${said} and is at ${sequence}`);
+      if (said !== undefined && said !== sequence)
+        throw new Error(`${id} was acknowledged at ${said} and is at ${sequence}`);
       ids.add(id);
     }
     for (const [id, sequence] of this.#acknowledged) {

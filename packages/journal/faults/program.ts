@@ -58,7 +58,8 @@ const performer = {
   async keepReading(): Promise<void> {
     const onCaughtUp = (sequence: number): void => say({ says: "caught up", sequence });
     void (async () => {
-      for await (const records of reader().tail({ onCaughtUp }).batches()) say({ says: "read", records: records.map(found) });
+      for await (const records of reader().tail({ onCaughtUp }).batches())
+        say({ says: "read", records: records.map(found) });
     })().catch((error: unknown) => say({ says: "ended", refusal: refusalOf(error) }));
   },
 

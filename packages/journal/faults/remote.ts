@@ -30,7 +30,7 @@ export class Remote {
   #listeners = new Set<() => void>();
 
   private constructor({ nodeOptions, through = [], threads = 4 }: RemoteOptions) {
-    const [command = "", ...args] = [...through, process.execPath, ...nodeOptions, program];
+    const [command, ...args] = [...through, process.execPath, ...nodeOptions, program];
     const env = { ...process.env, UV_THREADPOOL_SIZE: String(threads), UV_USE_IO_URING: "0" };
     this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], env });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#hear(text));
@@ -55,7 +55,9 @@ export class Remote {
 
   /** All its threads but the one that runs JavaScript: among them those that do the file work. */
   get otherThreads(): number[] {
-    return readdirSync(`/proc/${this.pid}/task`).map(Number).filter((thread) => thread !== this.pid);
+    return readdirSync(`/proc/${this.pid}/task`)
+      .map(Number)
+      .filter((thread) => thread !== this.pid);
   }
 
   /** Does `name` there. Throws what it threw: an EhdbError, or for anything else an Error. */
@@ -73,12 +75,18 @@ export class Remote {
     return answer.value as Awaited<ReturnType<Performer[Name]>>;
   }
 
-  /** Resolves when what it has said makes `isTrue`; throws when it ended before, or after a minute. */
+  /** Resolves when what it has said makes `isTrue`; throws when that throws, when it ended before, or after a minute. */
   async until(isTrue: () => boolean, what: string): Promise<void> {
     let check: (() => void) | undefined;
     let timer: NodeJS.Timeout | undefined;
     const told = new Promise<void>((resolve, reject) => {
-      check = () => (isTrue() ? resolve() : undefined);
+      check = () => {
+        try {
+          if (isTrue()) resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
       this.#listeners.add(check);
       timer = setTimeout(() => reject(new Error(`waited ${answerMillis} ms in vain until ${what}`)), answerMillis);
       check();
@@ -114,7 +122,7 @@ export class Remote {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.heard.push(JSON.parse(line) as Telling);
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -11,15 +11,20 @@ export class SmallDisk {
   constructor(directory: string, options: string) {
     mkdirSync(directory, { recursive: true });
     this.directory = directory;
-    const { status, error, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory], { encoding: "utf8" });
-    if (status !== 0) throw new NotInjected(`mount refuses (${(error?.message ?? stderr).trim()}): run as root, outside a container or in one that may mount`);
+    const { status, error, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory], {
+      encoding: "utf8",
+    });
+    if (status !== 0)
+      throw new NotInjected(
+        `mount refuses (${(error?.message ?? stderr).trim()}): run as root, outside a container or in one that may mount`,
+      );
   }
 
   /** Takes all the space that is left. */
   fill(): void {
     const descriptor = openSync(this.#filler, "a");
     try {
-      for (let bytes = 64 * 1024; bytes >= 1; ) {
+      for (let bytes = 64 * 1024; bytes >= 1;) {
         try {
           writeSync(descriptor, Buffer.alloc(bytes, 1));
         } catch (error) {

@@ -25,8 +25,13 @@ function injections(log: string): number {
 export type Traced = { readonly process: number } | { readonly threads: readonly number[] };
 
 /** Lets calls of a running program fail, until `stop`. Counts each thread's calls from now on. */
-export async function failFromNow(traced: Traced, { calls, error, when }: Injection, log: string): Promise<FailingCalls> {
-  const attach = "process" in traced ? ["-f", "-p", `${traced.process}`] : traced.threads.flatMap((one) => ["-p", `${one}`]);
+export async function failFromNow(
+  traced: Traced,
+  { calls, error, when }: Injection,
+  log: string,
+): Promise<FailingCalls> {
+  const attach =
+    "process" in traced ? ["-f", "-p", `${traced.process}`] : traced.threads.flatMap((one) => ["-p", `${one}`]);
   const attachments = "process" in traced ? 1 : traced.threads.length;
   const args = ["-o", log, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}:when=${when}`, ...attach];
   const strace = spawn("strace", args, { stdio: ["ignore", "ignore", "pipe"] });

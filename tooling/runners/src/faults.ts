@@ -34,7 +34,8 @@ export async function faults({ tier, only }: FaultsCommand): Promise<number> {
     }
   });
   printTable(wanted, findings);
-  const count = (verdict: Finding["verdict"]): number => findings.filter((finding) => finding.verdict === verdict).length;
+  const count = (verdict: Finding["verdict"]): number =>
+    findings.filter((finding) => finding.verdict === verdict).length;
   const [passed, failed, left] = [count("passed"), count("FAILED"), count("not injected")];
   if (left > 0) console.log(`${left} not injected on this machine: they show nothing`);
   if (passed + failed === 0) console.log("no fault was injected: this run shows nothing");

@@ -1,12 +1,17 @@
 import { EhdbError } from "@ehdb/contracts";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import type * as native from "fs-native-extensions";
+import { createRequire } from "node:module";
 import type { Lock } from "../host.ts";
+
+const require = createRequire(import.meta.url);
 
 /** The lock goes with the file's last descriptor; children of this process inherit none. */
 export async function lockFile(path: string): Promise<Lock> {
-  // Loaded when needed: whoever only simulates needs no native code.
-  const { tryLock } = await import("fs-native-extensions");
+  // Loaded when needed: whoever only simulates needs no native code. An import() that failed once, say for want of a file
+  // descriptor, would fail for ever; a require is tried again.
+  const { tryLock } = require("fs-native-extensions") as typeof native;
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666);
   try {
     if (!tryLock(handle.fd)) {
