@@ -34,7 +34,7 @@ export function dropping(journal: Journal, method: "scan" | "tail", dropped: num
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
-      if (name !== method) return value.bind(target);
+      if (name !== method) return value.bind(target) as unknown;
       return (...args: unknown[]) => without(value.apply(target, args) as RecordStream, dropped);
     },
   });

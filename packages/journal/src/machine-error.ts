@@ -1,7 +1,7 @@
 import { EhdbError } from "@ehdb/contracts";
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** The disk, or the user's share of it, is full. */
@@ -19,5 +19,5 @@ export function machineError(error: unknown, what: string, path: string): EhdbEr
   if (isNoSpace(error)) {
     return new EhdbError("NO_SPACE", `${what} failed: the disk is full (${reason}). Free some space, then call again`, { path }, error);
   }
-  return new EhdbError("IO_ERROR", `${what} failed: ${reason}`, { path, errno: String(codeOf(error) ?? "") }, error);
+  return new EhdbError("IO_ERROR", `${what} failed: ${reason}`, { path, errno: codeOf(error) ?? "" }, error);
 }

@@ -107,7 +107,7 @@ export class Pump {
   /** Resolves when `sequence`, already written or in the intake, is on disk. */
   async whenDurable(sequence: number): Promise<void> {
     if (sequence <= this.durable) return;
-    if (this.#stopReason !== undefined) throw this.#stopReason;
+    if (this.#stopReason !== undefined) throw this.#stopReason as Error;
     if (this.durability === "async") this.wantSync(sequence);
     const batch = this.#intake.find(sequence);
     await (batch === undefined ? this.#waiters.wait(sequence) : batch.durable());

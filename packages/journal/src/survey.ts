@@ -66,7 +66,7 @@ export async function repairedHeader(file: File, path: string, id: number): Prom
     bytes[at] = (bytes[at] as number) ^ (1 << (bit & 7));
     const repaired = decodeSegmentHeader(bytes, path);
     if (repaired?.id === id) return repaired;
-    bytes[at] = (bytes[at] as number) ^ (1 << (bit & 7));
+    bytes[at] ^= 1 << (bit & 7);
   }
   return undefined;
 }

@@ -104,7 +104,7 @@ test("writeError fails every way to write, perhaps after a part of the bytes", a
     host.faults.writeError = 1;
     const file = await host.files.open("/a", "write");
     expect(await codeFrom(() => file.write(bytesOf("SECOND"), 0))).toBe("EIO");
-    parts.add([...textOf(host.content("/a"))].filter((letter) => letter < "a").length);
+    parts.add(Array.from(textOf(host.content("/a"))).filter((letter) => letter < "a").length);
     expect(await codeFrom(() => file.writeAtSync(bytesOf("x"), 0))).toBe("EIO");
     expect(await codeFrom(() => file.preallocate(0, PAGE))).toBe("EIO");
     expect(host.statistics.failedWrites).toBe(3);
