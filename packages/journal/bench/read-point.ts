@@ -1,10 +1,9 @@
-import { assertCount, distribution, FullDigest, goal, growthExponent, median, percentile, proofOf, assertWork, SeededRandom, seededPayloads, shape } from "@ehdb/harness";
+import { assertCount, countingHost, distribution, FullDigest, goal, growthExponent, median, percentile, proofOf, assertWork, SeededRandom, seededPayloads, shape } from "@ehdb/harness";
 import type { Bench, BenchContext, Distribution, Result } from "@ehdb/harness";
 import { readPoints } from "@ehdb/harness/floors";
 import { openJournal } from "@ehdb/journal";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { countingHost } from "./counting-host.ts";
 import { fill, payloadSeed, withDirectory } from "./stage.ts";
 import type { BySize } from "./stage.ts";
 

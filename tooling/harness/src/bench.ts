@@ -1,3 +1,4 @@
+import { EhdbError } from "@ehdb/contracts";
 import type { BenchSize, Result } from "./result.ts";
 
 export interface BenchContext {
@@ -31,7 +32,7 @@ export interface Contender<Figure> {
  */
 export async function alternate<Figure>(contenders: readonly Contender<Figure>[], rounds: number): Promise<Map<string, Figure[]>> {
   const figures = new Map<string, Figure[]>(contenders.map(({ name }) => [name, []]));
-  if (figures.size !== contenders.length) throw new RangeError("two contenders have the same name");
+  if (figures.size !== contenders.length) throw new EhdbError("INVALID_ARGUMENT", "two contenders have the same name");
   for (let round = 0; round < rounds; round++) {
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       globalThis.gc?.();

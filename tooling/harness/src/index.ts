@@ -2,6 +2,8 @@ export { alternate } from "./bench.ts";
 export type { Bench, BenchContext, Contender } from "./bench.ts";
 export { NotInjected } from "./fault.ts";
 export type { Fault, FaultContext } from "./fault.ts";
+export { countingHost } from "./counting-host.ts";
+export type { CountingHost } from "./counting-host.ts";
 export { growthExponent } from "./growth.ts";
 export type { SizedCost } from "./growth.ts";
 export { runKills } from "./kill-driver.ts";

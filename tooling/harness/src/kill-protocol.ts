@@ -1,3 +1,5 @@
+import { EhdbError } from "@ehdb/contracts";
+
 /**
  * What the program that is killed tells its parent over its standard output, one line each. A line that a kill cut short is
  * ignored: what it would have said was never acknowledged.
@@ -42,5 +44,5 @@ export function parseKillLine(text: string): KillLine {
   if (says === "opening" || says === "open") return { says };
   if ((says === "dropping" || says === "dropped") && Number.isSafeInteger(position)) return { says, position };
   if (says === "acknowledged" && Number.isSafeInteger(position) && id !== undefined) return { says, position, id };
-  throw new SyntaxError(`the killed program said "${text}", which is no line of the protocol`);
+  throw new EhdbError("UNEXPECTED", `the killed program said "${text}", which is no line of the protocol`);
 }

@@ -1,3 +1,4 @@
+import { EhdbError } from "@ehdb/contracts";
 import type { Distribution } from "./statistics.ts";
 import type { MachineFacts } from "./machine.ts";
 
@@ -71,12 +72,12 @@ export function goal(claim: string, holds: boolean): Verdict {
 export function parseReport(text: string): BenchReport {
   const report = JSON.parse(text) as Partial<BenchReport> | null;
   if (typeof report !== "object" || report === null || typeof report.machine !== "object" || !Array.isArray(report.results)) {
-    throw new TypeError("this isn't a bench report: it has no machine and no results");
+    throw new EhdbError("INVALID_ARGUMENT", "this isn't a bench report: it has no machine and no results");
   }
   for (const [index, row] of (report.results as unknown[]).entries()) {
     const { name, value, unit, n } = (row ?? {}) as Partial<Result>;
     if (typeof name !== "string" || typeof value !== "number" || typeof unit !== "string" || typeof n !== "number") {
-      throw new TypeError(`result ${index} of this report lacks a name, a value, a unit or n`);
+      throw new EhdbError("INVALID_ARGUMENT", `result ${index} of this report lacks a name, a value, a unit or n`);
     }
   }
   return report as BenchReport;

@@ -1,3 +1,5 @@
+import { EhdbError } from "@ehdb/contracts";
+
 /**
  * xorshift64* by Sebastiano Vigna: one seed, one sequence of numbers, on every machine. The state is kept in two halves
  * of 32 bits, since whole numbers of 64 bits are slow here.
@@ -8,7 +10,7 @@ export class SeededRandom {
 
   /** Any whole number. Seeds that lie side by side give unrelated sequences. */
   constructor(seed: number) {
-    if (!Number.isSafeInteger(seed)) throw new RangeError(`a seed is a whole number, not ${seed}`);
+    if (!Number.isSafeInteger(seed)) throw new EhdbError("INVALID_ARGUMENT", `a seed is a whole number, not ${seed}`);
     // The state must not be 0: the golden ratio's odd multiples spread the seeds, and 0 gets a place of its own.
     const state = BigInt.asUintN(64, (BigInt(seed) + 1n) * 0x9e3779b97f4a7c15n) || 0x9e3779b97f4a7c15n;
     this.#high = Number(state >> 32n);
@@ -45,7 +47,7 @@ export class SeededRandom {
   }
 
   pick<T>(choices: readonly T[]): T {
-    if (choices.length === 0) throw new RangeError("there is nothing to pick from");
+    if (choices.length === 0) throw new EhdbError("INVALID_ARGUMENT", "there is nothing to pick from");
     return choices[this.integer(choices.length)] as T;
   }
 

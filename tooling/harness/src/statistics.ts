@@ -1,3 +1,5 @@
+import { EhdbError } from "@ehdb/contracts";
+
 /** How samples are spread. Every percentile is a sample that was met (nearest rank), and `n` says how many there were. */
 export interface Distribution {
   readonly n: number;
@@ -17,7 +19,7 @@ export function distribution(samples: ArrayLike<number>): Distribution {
 
 /** The smallest sample that a `share` (0 to 1) of all samples don't exceed. */
 export function percentile(samples: ArrayLike<number>, share: number): number {
-  if (!(share >= 0 && share <= 1)) throw new RangeError(`a percentile's share is from 0 to 1, not ${share}`);
+  if (!(share >= 0 && share <= 1)) throw new EhdbError("INVALID_ARGUMENT", `a percentile's share is from 0 to 1, not ${share}`);
   return nearestRank(sortedSamples(samples), share);
 }
 
@@ -34,7 +36,7 @@ export function median(samples: ArrayLike<number>): number {
  * else it does.
  */
 export function medianRatio(ours: readonly number[], theirs: readonly number[]): number {
-  if (ours.length !== theirs.length) throw new RangeError(`${ours.length} rounds can't be paired with ${theirs.length}`);
+  if (ours.length !== theirs.length) throw new EhdbError("INVALID_ARGUMENT", `${ours.length} rounds can't be paired with ${theirs.length}`);
   return median(ours.map((each, round) => each / (theirs[round] as number)));
 }
 
@@ -45,9 +47,9 @@ export function variation(samples: ArrayLike<number>): number {
 }
 
 function sortedSamples(samples: ArrayLike<number>): Float64Array {
-  if (samples.length === 0) throw new RangeError("there are no samples: nothing was measured");
+  if (samples.length === 0) throw new EhdbError("INVALID_ARGUMENT", "there are no samples: nothing was measured");
   const sorted = Float64Array.from(samples).sort();
-  if (Number.isNaN(sorted.at(-1))) throw new RangeError("a sample isn't a number: nothing was measured");
+  if (Number.isNaN(sorted.at(-1))) throw new EhdbError("INVALID_ARGUMENT", "a sample isn't a number: nothing was measured");
   return sorted;
 }
 

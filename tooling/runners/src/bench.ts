@@ -38,12 +38,14 @@ export async function bench(command: BenchCommand): Promise<number> {
     for (const { tier, bench: { name } } of chosen) {
       const own = join(directory, name);
       mkdirSync(own);
+      const start = performance.now();
       try {
         results.push(...(await measure({ tier, bench: name, size, directory: own, ...(only === undefined ? {} : { only }) })));
       } catch (error) {
         failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
       bar.increment();
+      if (!process.stderr.isTTY) console.error(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
     }
     bar.stop();
     return machineFacts(directory);
