@@ -1,15 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulatedHost } from "@ehdb/host";
-import type { Journal } from "@ehdb/journal";
+import type { Journal, SequenceRange } from "@ehdb/journal";
 import { bytes, codeOf, collect, KIB, MIB, noise, openAt, range, refusal, sequencesOf, stage } from "./drive.ts";
 
 const sizesAtEdges = [
-  0, 1, 127, 128, 129, 16_383, 16_384, 16_385,
-  256 * KIB - 4, 256 * KIB - 3, 256 * KIB - 2, 256 * KIB - 1, 256 * KIB, 256 * KIB + 1,
-  2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1,
+  0,
+  1,
+  127,
+  128,
+  129,
+  16_383,
+  16_384,
+  16_385,
+  256 * KIB - 4,
+  256 * KIB - 3,
+  256 * KIB - 2,
+  256 * KIB - 1,
+  256 * KIB,
+  256 * KIB + 1,
+  2 ** 21 - 1,
+  2 ** 21,
+  2 ** 21 + 1,
 ];
 
+/** Fails unless the journal holds exactly these records. */
 async function readBack(journal: Journal, written: readonly Uint8Array[]): Promise<void> {
   const records = await collect(journal.scan());
   expect(records.map((record) => record.sequence)).toEqual(range(1, written.length));
@@ -38,29 +53,43 @@ describe("sequences", () => {
     const one = fc.oneof(
       fc.record({ how: fc.constant("append"), sizes: fc.tuple(fc.integer({ min: 0, max: 3000 })) }),
       fc.record({ how: fc.constant("appendDurable"), sizes: fc.tuple(fc.integer({ min: 0, max: 3000 })) }),
-      fc.record({ how: fc.constantFrom("appendAll", "appendAllDurable"), sizes: fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 5 }) }),
+      fc.record({
+        how: fc.constantFrom("appendAll", "appendAllDurable"),
+        sizes: fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 5 }),
+      }),
     );
-    const property = fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 40 }), fc.nat(1000), async (calls, seed) => {
-      const { journal } = await stage({ reserveBytes: 0 }, seed);
-      const written: Uint8Array[] = [];
-      const waits: Promise<void>[] = [];
-      for (const { how, sizes } of calls) {
-        const records = sizes.map((size, place) => noise(size, written.length + place + 1));
-        const first = written.length + 1;
-        written.push(...records);
-        const expected = { first, last: written.length };
-        await journal.ready();
-        if (how === "append") expect(journal.append(records[0] as Uint8Array)).toBe(first);
-        else if (how === "appendAll") expect(journal.appendAll(records)).toEqual(expected);
-        else if (how === "appendDurable") {
-          waits.push(journal.appendDurable(records[0] as Uint8Array).then((sequence) => expect(sequence).toBe(first)));
-        } else waits.push(journal.appendAllDurable(records).then((got) => expect(got).toEqual(expected)));
-      }
-      await Promise.all(waits);
-      await journal.flush();
-      await readBack(journal, written);
-      await journal.close();
-    });
+    const property = fc.asyncProperty(
+      fc.array(one, { minLength: 1, maxLength: 40 }),
+      fc.nat(1000),
+      async (calls, seed) => {
+        const { journal } = await stage({ reserveBytes: 0 }, seed);
+        const written: Uint8Array[] = [];
+        const waits: Promise<SequenceRange>[] = [];
+        const ranges: SequenceRange[] = [];
+        for (const { how, sizes } of calls) {
+          const records = sizes.map((size, place) => noise(size, written.length + place + 1));
+          const first = written.length + 1;
+          written.push(...records);
+          const expected = { first, last: written.length };
+          await journal.ready();
+          if (how === "append") expect(journal.append(records[0] as Uint8Array)).toBe(first);
+          else if (how === "appendAll") expect(journal.appendAll(records)).toEqual(expected);
+          else if (how === "appendDurable") {
+            waits.push(
+              journal.appendDurable(records[0] as Uint8Array).then((sequence) => ({ first: sequence, last: sequence })),
+            );
+            ranges.push(expected);
+          } else {
+            waits.push(journal.appendAllDurable(records));
+            ranges.push(expected);
+          }
+        }
+        expect(await Promise.all(waits)).toEqual(ranges);
+        await journal.flush();
+        await readBack(journal, written);
+        await journal.close();
+      },
+    );
     await fc.assert(property, { numRuns: 25 });
   });
 });
@@ -83,6 +112,7 @@ describe("sizes", () => {
     const { host, journal } = await stage({ maxInFlightBytes: 64 * MIB });
     const written = sizesAtEdges.map((size, place) => bytes(size, place + 1));
     for (const data of written) await journal.appendDurable(data);
+    expect(journal.last).toBe(sizesAtEdges.length);
     await readBack(journal, written);
     await journal.close();
     const again = await openAt(host, { verifyOnOpen: "all" });
@@ -97,8 +127,14 @@ describe("sizes", () => {
     expect(await journal.appendDurable(whole)).toBe(2);
     expect(await journal.appendAllDurable([bytes(8 * MIB, 4), bytes(8 * MIB, 5)])).toEqual({ first: 3, last: 4 });
     expect(await journal.appendDurable(bytes(1))).toBe(5);
-    for (const refused of [() => journal.append(bytes(16 * MIB + 1)), () => journal.appendDurable(bytes(16 * MIB + 1))]) {
-      expect(await refusal(refused)).toMatchObject({ code: "TOO_LARGE", data: { bytes: 16 * MIB + 1, maxBytes: 16 * MIB } });
+    for (const refused of [
+      () => journal.append(bytes(16 * MIB + 1)),
+      () => journal.appendDurable(bytes(16 * MIB + 1)),
+    ]) {
+      expect(await refusal(refused)).toMatchObject({
+        code: "TOO_LARGE",
+        data: { bytes: 16 * MIB + 1, maxBytes: 16 * MIB },
+      });
     }
     expect(await codeOf(() => journal.appendAll([bytes(8 * MIB), bytes(8 * MIB + 1)]))).toBe("TOO_LARGE");
     expect(await codeOf(() => journal.appendAllDurable([bytes(16 * MIB), bytes(1)]))).toBe("TOO_LARGE");
@@ -112,7 +148,7 @@ describe("sizes", () => {
   });
 
   it("records that fill segments to their borders lose nothing there", async () => {
-    const sizes = [100 * KIB, 250 * KIB, 256 * KIB, MIB - 9000, MIB - 4096 - 4096 - 120 - 64 - 16 - 8, MIB - 8192, MIB];
+    const sizes = [100 * KIB, 256 * KIB, MIB - 4096 - 4096 - 120 - 64 - 16 - 8, MIB - 8192, MIB];
     for (const size of sizes) {
       const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
       const written = range(1, Math.ceil((2.5 * MIB) / size)).map((place) => bytes(size, place));
@@ -167,12 +203,18 @@ describe("atomic appends", () => {
       expect(next.last).toBeGreaterThanOrEqual(promised);
       await next.close();
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: 30 });
   });
 });
 
 describe("what isn't a record", () => {
-  const nothings: [string, unknown][] = [["null", null], ["a string", "text"], ["an array", [1, 2]], ["an ArrayBuffer", new ArrayBuffer(4)], ["undefined", undefined]];
+  const nothings: [string, unknown][] = [
+    ["null", null],
+    ["a string", "text"],
+    ["an array", [1, 2]],
+    ["an ArrayBuffer", new ArrayBuffer(4)],
+    ["undefined", undefined],
+  ];
 
   it.each(nothings)("%s is refused, and no sequence given out", async (_, value) => {
     const { journal } = await stage();
@@ -253,7 +295,12 @@ it("a record has the time its batch was opened and the writer's epoch; time neve
   await again.appendDurable(bytes(1));
   const records = await collect(again.scan());
   expect(records.map(({ time, epoch }) => [time - start, epoch])).toEqual([
-    [0, 1], [1000, 1], [1000, 1], [1500, 1], [1500, 2], [3_601_500, 2],
+    [0, 1],
+    [1000, 1],
+    [1000, 1],
+    [1500, 1],
+    [1500, 2],
+    [3_601_500, 2],
   ]);
   await again.close();
 });

@@ -25,7 +25,7 @@ function stuff(journal: Journal, size: number): number[] {
 }
 
 /** A sync under way that doesn't end, and behind it as much as may wait. */
-async function clogged(): Promise<Stage & { release(): void; last: number }> {
+async function clogged(): Promise<Stage & { readonly release: () => void; readonly last: number }> {
   const { host, journal } = await roomy();
   const held = host.hold(["dataSync"]);
   journal.append(bytes(1));
@@ -82,7 +82,9 @@ describe("ready", () => {
     const { journal, release } = await clogged();
     const order: string[] = [];
     const large = journal.ready(900 * KIB).then(() => order.push(`large:${journal.append(bytes(900 * KIB))}`));
-    const small = range(1, 20).map((place) => journal.ready(1).then(() => order.push(`${place}:${journal.append(bytes(1))}`)));
+    const small = range(1, 20).map((place) =>
+      journal.ready(1).then(() => order.push(`${place}:${journal.append(bytes(1))}`)),
+    );
     // Some room is there soon, and not enough for the large one.
     expect(await codeOf(() => journal.append(bytes(1)))).toBe("QUEUE_FULL");
     const next = journal.cursors.appended + 1;
@@ -181,7 +183,11 @@ describe("ready", () => {
   it("ends with CLOSED when the journal is closed, and with POISONED when the disk fails", async () => {
     for (const how of ["CLOSED", "POISONED"]) {
       const { host, journal, release } = await clogged();
-      const waiters = [() => journal.ready(900 * KIB), () => journal.ready(1), () => journal.appendDurable(bytes(900 * KIB))].map((wait) => codeOf(wait));
+      const waiters = [
+        () => journal.ready(900 * KIB),
+        () => journal.ready(1),
+        () => journal.appendDurable(bytes(900 * KIB)),
+      ].map((wait) => codeOf(wait));
       const closing = how === "CLOSED" ? journal.close() : undefined;
       if (closing === undefined) host.failNext("dataSync");
       release();
@@ -196,7 +202,9 @@ describe("appendDurable", () => {
   it("waits for room instead of failing, and keeps its place", async () => {
     const { host, journal, release, last } = await clogged();
     const waits = range(1, 40).map((place) =>
-      place % 2 === 0 ? journal.appendDurable(bytes(200 * KIB)) : journal.appendAllDurable([bytes(5 * KIB)]).then(({ last }) => last),
+      place % 2 === 0
+        ? journal.appendDurable(bytes(200 * KIB))
+        : journal.appendAllDurable([bytes(5 * KIB)]).then(({ last }) => last),
     );
     await host.settle();
     expect(journal.cursors.appended).toBe(last);
@@ -209,7 +217,10 @@ describe("appendDurable", () => {
     const { journal, release, last } = await clogged();
     const abort = new AbortController();
     const options = { signal: abort.signal };
-    const waits = [() => journal.appendDurable(bytes(200 * KIB), options), () => journal.appendAllDurable([bytes(1)], options)].map((wait) => codeOf(wait));
+    const waits = [
+      () => journal.appendDurable(bytes(200 * KIB), options),
+      () => journal.appendAllDurable([bytes(1)], options),
+    ].map((wait) => codeOf(wait));
     abort.abort();
     expect(await Promise.all(waits)).toEqual(["ABORTED", "ABORTED"]);
     release();

@@ -43,7 +43,10 @@ describe("close", () => {
     journal.append(bytes(10));
     const lost = codeOf(() => journal.durable(3));
     host.failNext("dataSync");
-    expect(await journal.close()).toEqual({ state: "partially durable", cursors: { appended: 3, written: 3, durable: 2 } });
+    expect(await journal.close()).toEqual({
+      state: "partially durable",
+      cursors: { appended: 3, written: 3, durable: 2 },
+    });
     expect(await lost).toBe("OUTCOME_UNKNOWN");
     const again = await openAt(host);
     expect(again.last).toBeGreaterThanOrEqual(2);
@@ -82,20 +85,20 @@ describe("close", () => {
   it("leaves only started segments, no longer than they need be, and the next open copies nothing", async () => {
     const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
     // Past the point where the next segment is made ready.
-    await fill(journal, 9, 100 * KIB);
+    await fill(journal, 10, 100 * KIB);
     await host.settle();
     const prepared = await segmentFiles(host);
     expect(prepared.length).toBe(2);
     await journal.close();
     const left = await segmentFiles(host);
     expect(left).toEqual(prepared.slice(0, 1));
-    expect(host.content(left[0] as string).length).toBeLessThan(9 * 100 * KIB + 8 * KIB);
+    expect(host.content(left[0] as string).length).toBeLessThan(10 * 100 * KIB + 8 * KIB);
     expect((await names(host)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
     const again = await openAt(host);
-    expect(again.recovery).toMatchObject({ recordsCopied: 0, tornBytes: 0, voidSegments: 0, last: 9, stated: 9 });
+    expect(again.recovery).toMatchObject({ recordsCopied: 0, tornBytes: 0, voidSegments: 0, last: 10, stated: 10 });
     await again.close();
     const third = await openAt(host.crash());
-    expect(third.recovery).toMatchObject({ recordsCopied: 0, voidSegments: 0, last: 9 });
+    expect(third.recovery).toMatchObject({ recordsCopied: 0, voidSegments: 0, last: 10 });
     await third.close();
   });
 
@@ -158,7 +161,10 @@ describe("a closed journal", () => {
     await fill(journal, 10, 10);
     const drop = journal.dropBefore(5);
     const closing = journal.close();
-    const outcome = await drop.then(() => "dropped", (error: { code: string }) => error.code);
+    const outcome = await drop.then(
+      () => "dropped",
+      (error: { code: string }) => error.code,
+    );
     expect(["dropped", "CLOSED"]).toContain(outcome);
     expect((await closing).state).toBe("clean");
   });

@@ -86,7 +86,9 @@ describe("deflate", () => {
     const reader = await openJournalReader({ dir: "/j", host });
     for (const one of [off, reader]) {
       const records = await collect(one.scan());
-      expect(records.map(({ data, sequence }) => [sequence, data.length, data[0]])).toEqual(range(1, 9).map((sequence) => [sequence, 5000, sequence]));
+      expect(records.map(({ data, sequence }) => [sequence, data.length, data[0]])).toEqual(
+        range(1, 9).map((sequence) => [sequence, 5000, sequence]),
+      );
     }
     await reader.close();
     await off.close();
@@ -94,7 +96,11 @@ describe("deflate", () => {
 
   it("keeps order and durability with many appends in flight", async () => {
     const { host, journal } = await stage(deflate);
-    const sequences = await Promise.all(range(1, 60).map((place) => journal.appendDurable(place % 3 === 0 ? noise(30 * KIB, place) : bytes(30 * KIB, place))));
+    const sequences = await Promise.all(
+      range(1, 60).map((place) =>
+        journal.appendDurable(place % 3 === 0 ? noise(30 * KIB, place) : bytes(30 * KIB, place)),
+      ),
+    );
     expect(sequences).toEqual(range(1, 60));
     const next = await openAt(host.crash("nothing"));
     expect(await sequencesOf(next.scan())).toEqual(range(1, 60));

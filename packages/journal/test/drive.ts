@@ -86,7 +86,9 @@ export async function names(host: Host, directory = "/j"): Promise<string[]> {
 }
 
 export async function segmentFiles(host: Host, directory = "/j"): Promise<string[]> {
-  return (await names(host, directory)).filter((name) => name.endsWith(".segment")).map((name) => `${directory}/${name}`);
+  return (await names(host, directory))
+    .filter((name) => name.endsWith(".segment"))
+    .map((name) => `${directory}/${name}`);
 }
 
 /** Every file of a directory with its bytes as one comparable text. */

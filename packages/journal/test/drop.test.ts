@@ -47,7 +47,10 @@ describe("dropBefore", () => {
     const held = host.hold(["dataSync"]);
     journal.append(bytes(1));
     await host.settle();
-    expect(await refusal(() => journal.dropBefore(62))).toMatchObject({ code: "OUT_OF_RANGE", data: { sequence: 62, durable: 60 } });
+    expect(await refusal(() => journal.dropBefore(62))).toMatchObject({
+      code: "OUT_OF_RANGE",
+      data: { sequence: 62, durable: 60 },
+    });
     held.release();
     await journal.flush();
     const report = await journal.dropBefore(62);
@@ -57,7 +60,8 @@ describe("dropBefore", () => {
     expect(await readable(journal)).toEqual([]);
     expect(await journal.appendDurable(bytes(1))).toBe(62);
     expect(await readable(journal)).toEqual([62]);
-    for (const wrong of [0, -1, 1.5, "5", Number.NaN]) expect(await codeOf(() => journal.dropBefore(wrong as number))).toBe("INVALID_ARGUMENT");
+    for (const wrong of [0, -1, 1.5, "5", Number.NaN])
+      expect(await codeOf(() => journal.dropBefore(wrong as number))).toBe("INVALID_ARGUMENT");
     await journal.close();
   });
 

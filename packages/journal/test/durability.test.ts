@@ -226,7 +226,10 @@ describe("setDurability on an open journal", () => {
     await journal.close();
   });
 
-  it.each([["async", "sync"], ["batch", "sync"]] as const)("from %s to %s syncs at once what wasn't", async (from, to) => {
+  it.each([
+    ["async", "sync"],
+    ["batch", "sync"],
+  ] as const)("from %s to %s syncs at once what wasn't", async (from, to) => {
     const { host, journal } = await ready(from, { batchMillis: 60_000 });
     append(journal);
     await host.settle();
@@ -287,7 +290,10 @@ describe("durable", () => {
   it("is OUT_OF_RANGE for a sequence not given out yet", async () => {
     const { journal } = await ready("sync");
     append(journal);
-    expect(await refusal(() => journal.durable(2))).toMatchObject({ code: "OUT_OF_RANGE", data: { sequence: 2, appended: 1 } });
+    expect(await refusal(() => journal.durable(2))).toMatchObject({
+      code: "OUT_OF_RANGE",
+      data: { sequence: 2, appended: 1 },
+    });
     await journal.durable(1);
     await journal.durable(0);
     for (const sequence of [-1, 0.5, Number.NaN, "1", 2 ** 53]) {
@@ -303,7 +309,9 @@ describe("durable", () => {
     await host.settle();
     append(journal);
     const order: string[] = [];
-    const waits = [2, 1].map((sequence) => journal.durable(sequence).then(() => order.push(`${sequence} at ${journal.cursors.durable}`)));
+    const waits = [2, 1].map((sequence) =>
+      journal.durable(sequence).then(() => order.push(`${sequence} at ${journal.cursors.durable}`)),
+    );
     held.release();
     await Promise.all(waits);
     expect(order).toEqual(["1 at 1", "2 at 2"]);
@@ -314,7 +322,9 @@ describe("durable", () => {
     const { host, journal } = await ready("sync");
     await journal.appendDurable(bytes(1));
     host.failNext("dataSync");
-    const waits = [() => journal.appendDurable(bytes(2)), () => journal.durable(2), () => journal.flush()].map((wait) => refusal(wait));
+    const waits = [() => journal.appendDurable(bytes(2)), () => journal.durable(2), () => journal.flush()].map((wait) =>
+      refusal(wait),
+    );
     for (const error of await Promise.all(waits)) {
       expect(error).toMatchObject({ code: "OUTCOME_UNKNOWN", kind: "reopen", data: { durable: 1, appended: 2 } });
     }
@@ -335,37 +345,50 @@ describe("durable", () => {
 it("durable <= written <= appended, and what was said to be durable survives a power loss that keeps nothing else", async () => {
   const mode = fc.constantFrom<Durability>("sync", "batch", "async");
   const action = fc.oneof(
-    { weight: 6, arbitrary: fc.record({ what: fc.constantFrom("append", "appendDurable"), size: fc.integer({ min: 0, max: 4000 }) }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        what: fc.constantFrom("append", "appendDurable"),
+        size: fc.integer({ min: 0, max: 4000 }),
+      }),
+    },
     fc.record({ what: fc.constantFrom("flush", "durable", "turn", "settle") }),
     fc.record({ what: fc.constant("advance"), millis: fc.integer({ min: 1, max: 30 }) }),
     fc.record({ what: fc.constant("mode"), mode }),
   );
-  const property = fc.asyncProperty(fc.array(action, { maxLength: 40 }), mode, fc.nat(1000), async (actions, first, seed) => {
-    const { host, journal } = await stage({ durability: first, reserveBytes: 0 }, seed);
-    let promised = 0;
-    const promise = (wait: Promise<unknown>, sequence: number): void => {
-      void wait.then(() => {
-        expect(journal.cursors.durable).toBeGreaterThanOrEqual(sequence);
-        promised = Math.max(promised, sequence);
-      });
-    };
-    for (const one of actions) {
-      const next = journal.cursors.appended + 1;
-      if (one.what === "append" && "size" in one) journal.append(bytes(one.size));
-      else if (one.what === "appendDurable" && "size" in one) promise(journal.appendDurable(bytes(one.size)), next);
-      else if (one.what === "flush") promise(journal.flush(), next - 1);
-      else if (one.what === "durable") promise(journal.durable(next - 1), next - 1);
-      else if (one.what === "turn") await host.clock.yield();
-      else if (one.what === "settle") await host.settle();
-      else if ("millis" in one) await host.advance(one.millis);
-      else if ("mode" in one) journal.setDurability(one.mode);
-      const { appended, written, durable } = journal.cursors;
-      expect(durable <= written && written <= appended).toBe(true);
-    }
-    const next = await openAt(host.crash("nothing"));
-    expect(next.last).toBeGreaterThanOrEqual(promised);
-    await next.close();
-  });
+  const property = fc.asyncProperty(
+    fc.array(action, { maxLength: 40 }),
+    mode,
+    fc.nat(1000),
+    async (actions, first, seed) => {
+      const { host, journal } = await stage({ durability: first, reserveBytes: 0 }, seed);
+      let promised = 0;
+      let early = 0;
+      const promise = (wait: Promise<unknown>, sequence: number): void => {
+        void wait.then(() => {
+          if (journal.cursors.durable < sequence) early++;
+          promised = Math.max(promised, sequence);
+        });
+      };
+      for (const one of actions) {
+        const next = journal.cursors.appended + 1;
+        if (one.what === "append" && "size" in one) journal.append(bytes(one.size));
+        else if (one.what === "appendDurable" && "size" in one) promise(journal.appendDurable(bytes(one.size)), next);
+        else if (one.what === "flush") promise(journal.flush(), next - 1);
+        else if (one.what === "durable") promise(journal.durable(next - 1), next - 1);
+        else if (one.what === "turn") await host.clock.yield();
+        else if (one.what === "settle") await host.settle();
+        else if ("millis" in one) await host.advance(one.millis);
+        else if ("mode" in one) journal.setDurability(one.mode);
+        const { appended, written, durable } = journal.cursors;
+        expect(durable <= written && written <= appended).toBe(true);
+      }
+      const next = await openAt(host.crash("nothing"));
+      expect(next.last).toBeGreaterThanOrEqual(promised);
+      expect(early).toBe(0);
+      await next.close();
+    },
+  );
   await fc.assert(property, { numRuns: 60 });
 });
 

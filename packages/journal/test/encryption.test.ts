@@ -1,7 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { openJournalReader } from "@ehdb/journal";
 import type { KeyRing } from "@ehdb/journal";
-import { bytes, codeOf, collect, contents, fill, KIB, MIB, noise, openAt, range, refusal, segmentFiles, sequencesOf, stage } from "./drive.ts";
+import {
+  bytes,
+  codeOf,
+  collect,
+  contents,
+  fill,
+  KIB,
+  MIB,
+  noise,
+  openAt,
+  range,
+  refusal,
+  segmentFiles,
+  sequencesOf,
+  stage,
+} from "./drive.ts";
 
 const keyA = noise(32, 1);
 const keyB = noise(32, 2);
@@ -30,7 +45,11 @@ describe("an encrypted journal", () => {
       await fill(journal, 3, 500);
       const next = await openAt(host.crash("everything"), { encryption: onlyA });
       expect(next.recovery.recordsCopied).toBeGreaterThan(0);
-      expect((await collect(next.scan())).map(({ sequence, data }) => [sequence, data[0]])).toEqual([[1, 1], [2, 2], [3, 3]]);
+      expect((await collect(next.scan())).map(({ sequence, data }) => [sequence, data[0]])).toEqual([
+        [1, 1],
+        [2, 2],
+        [3, 3],
+      ]);
       await next.close();
     }
   });
@@ -45,7 +64,9 @@ describe("an encrypted journal", () => {
       const at = 4096 + 120 + place * Math.ceil((64 + 2 + text.length + 16) / 8) * 8 + 64;
       return data.subarray(at, at + 2 + text.length);
     });
-    const pieces = bodies.flatMap((body) => range(0, Math.floor(body.length / 16) - 1).map((i) => body.toString("hex", i * 16, i * 16 + 16)));
+    const pieces = bodies.flatMap((body) =>
+      range(0, Math.floor(body.length / 16) - 1).map((i) => body.toString("hex", i * 16, i * 16 + 16)),
+    );
     expect(pieces.length).toBeGreaterThan(90);
     expect(new Set(pieces).size).toBe(pieces.length);
     await journal.close();
@@ -62,7 +83,10 @@ describe("rotation", () => {
     expect((await collect(next.scan())).every(({ sequence, data }) => data[0] === sequence)).toBe(true);
     await next.close();
     const onlyB = { current: "b", keys: { b: keyB } };
-    expect(await refusal(() => openAt(host, { encryption: onlyB }))).toMatchObject({ code: "KEY_MISSING", data: { keyId: "a" } });
+    expect(await refusal(() => openAt(host, { encryption: onlyB }))).toMatchObject({
+      code: "KEY_MISSING",
+      data: { keyId: "a" },
+    });
     const third = await openAt(host, { encryption: rotated });
     await third.dropBefore(26);
     await third.close();
@@ -114,7 +138,10 @@ describe("without the right key", () => {
     await journal.close();
     const path = (await segmentFiles(host))[0] as string;
     host.flipBit(path, 4096 + 120 + 64 + 500, 5);
-    expect(await refusal(() => openAt(host, { encryption: onlyA }))).toMatchObject({ code: "CORRUPT", data: { file: path, first: 1 } });
+    expect(await refusal(() => openAt(host, { encryption: onlyA }))).toMatchObject({
+      code: "CORRUPT",
+      data: { file: path, first: 1 },
+    });
     expect(await codeOf(() => openAt(host, { encryption: { current: "a", keys: { a: keyB } } }))).toBe("WRONG_KEY");
   });
 
@@ -122,6 +149,7 @@ describe("without the right key", () => {
     const { host, journal } = await stage({ encryption: onlyA });
     await fill(journal, 3, 100);
     await journal.close();
-    for (const data of (await contents(host)).values()) expect(data.includes(Buffer.from(keyA).toString("latin1"))).toBe(false);
+    for (const data of (await contents(host)).values())
+      expect(data.includes(Buffer.from(keyA).toString("latin1"))).toBe(false);
   });
 });

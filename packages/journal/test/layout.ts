@@ -19,7 +19,10 @@ const headerBytes = 64;
 export function batchesIn(host: SimulatedHost, file: string): PlacedBatch[] {
   const data = Buffer.from(host.content(file));
   const found: PlacedBatch[] = [];
-  for (let offset = dataStart; offset + headerBytes <= data.length && data.toString("latin1", offset, offset + 4) === "EHDB"; ) {
+  for (
+    let offset = dataStart;
+    offset + headerBytes <= data.length && data.toString("latin1", offset, offset + 4) === "EHDB";
+  ) {
     const size = headerBytes + data.readUInt32LE(offset + 8);
     const records = data.readUInt32LE(offset + 12);
     const first = Number(data.readBigUInt64LE(offset + 16));

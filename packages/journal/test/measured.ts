@@ -13,7 +13,8 @@ export function measured(inner: Host): Measured {
   const { clock, random, workers } = inner;
   const files = new Proxy(inner.files, {
     get(target, name) {
-      if (name === "open") return (path: string, mode: OpenMode) => target.open(path, mode).then((file) => watched(file, counts));
+      if (name === "open")
+        return (path: string, mode: OpenMode) => target.open(path, mode).then((file) => watched(file, counts));
       const value: unknown = target[name as keyof Files];
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },

@@ -2,14 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulatedHost } from "@ehdb/host";
 import { openJournal, openJournalReader, salvage } from "@ehdb/journal";
-import type { JournalOptions } from "@ehdb/journal";
 import { bytes, KIB, MIB, openAt, refusal } from "./drive.ts";
 
 const GIB = 1024 * MIB;
 
 /** Opens with options as a caller without types may give them. */
 const openLoosely = (options: object, host = simulatedHost({ seed: 1 })): Promise<unknown> =>
-  openJournal({ dir: "/j", host, ...options } as JournalOptions);
+  openJournal({ dir: "/j", host, ...options });
 
 describe("whole numbers", () => {
   const bounds: Record<string, [least: number, most: number]> = {
@@ -38,7 +37,12 @@ describe("whole numbers", () => {
   it("a reader's numbers have bounds too", async () => {
     const host = simulatedHost({ seed: 1 });
     await (await openAt(host)).close();
-    for (const options of [{ indexStride: 0 }, { indexStride: 2 ** 20 + 1 }, { pollMillis: 0 }, { pollMillis: 60_001 }]) {
+    for (const options of [
+      { indexStride: 0 },
+      { indexStride: 2 ** 20 + 1 },
+      { pollMillis: 0 },
+      { pollMillis: 60_001 },
+    ]) {
       const error = await refusal(() => openJournalReader({ dir: "/j", host, ...options }));
       expect(error).toMatchObject({ code: "INVALID_OPTION", data: { option: Object.keys(options)[0] } });
     }
@@ -53,7 +57,7 @@ describe("choices", () => {
     ["verifyOnOpen", ["tail", "all"]],
     ["blockingSync", [true, false]],
   ])("%s takes what it names, and nothing else", async (name, values) => {
-    for (const value of values) await ((await openAt(simulatedHost({ seed: 1 }), { [name]: value })).close());
+    for (const value of values) await (await openAt(simulatedHost({ seed: 1 }), { [name]: value })).close();
     for (const value of ["SYNC", "", 1, null, {}, []]) {
       const error = await refusal(() => openLoosely({ [name]: value }));
       expect(error).toMatchObject({ code: "INVALID_OPTION", data: { option: name } });
@@ -89,7 +93,9 @@ describe("directories", () => {
 
 describe("retention", () => {
   it("takes numbers above 0", async () => {
-    await (await openAt(simulatedHost({ seed: 1 }), { retention: { maxBytes: 1, maxAgeSeconds: 0.5, maxRecords: 1 } })).close();
+    await (
+      await openAt(simulatedHost({ seed: 1 }), { retention: { maxBytes: 1, maxAgeSeconds: 0.5, maxRecords: 1 } })
+    ).close();
     for (const name of ["maxBytes", "maxAgeSeconds", "maxRecords"]) {
       for (const value of [0, -1, Number.NaN, Infinity, "1", null]) {
         const error = await refusal(() => openLoosely({ retention: { [name]: value } }));
@@ -147,7 +153,12 @@ describe("names that aren't options", () => {
 
 it("a refused open makes nothing on disk", async () => {
   const host = simulatedHost({ seed: 1 });
-  const wrong = [{ segmentBytes: 1 }, { durabilty: "sync" }, { retention: { maxBytes: 0 } }, { encryption: { current: "a", keys: {} } }];
+  const wrong = [
+    { segmentBytes: 1 },
+    { durabilty: "sync" },
+    { retention: { maxBytes: 0 } },
+    { encryption: { current: "a", keys: {} } },
+  ];
   for (const options of wrong) await refusal(() => openLoosely(options, host));
   await refusal(() => salvage({ dir: "/j", to: "/k", host, encryption: 5 as never }));
   await refusal(() => openJournalReader({ dir: "/j", host, pollMillis: 0 }));
@@ -189,7 +200,9 @@ describe("keys", () => {
 
   it("have 32 bytes and ids of 1 to 63 bytes", async () => {
     const longest = "i".repeat(63);
-    await (await openAt(simulatedHost({ seed: 1 }), { encryption: { current: longest, keys: { [longest]: key } } })).close();
+    await (
+      await openAt(simulatedHost({ seed: 1 }), { encryption: { current: longest, keys: { [longest]: key } } })
+    ).close();
     for (const id of ["", "i".repeat(64), "ä".repeat(32)]) {
       const error = await refusal(() => openLoosely({ encryption: { current: id, keys: { [id]: key } } }));
       expect(error).toMatchObject({ code: "INVALID_OPTION", data: { option: "encryption.keys" } });

@@ -3,12 +3,42 @@ import { simulatedHost } from "@ehdb/host";
 import type { SimulatedHost } from "@ehdb/host";
 import { openJournalReader } from "@ehdb/journal";
 import type { ReadOnlyJournal } from "@ehdb/journal";
-import { bytes, codeOf, collect, contents, fill, KIB, MIB, openAt, range, refusal, segmentFiles, sequencesOf, stage } from "./drive.ts";
+import {
+  bytes,
+  codeOf,
+  collect,
+  contents,
+  fill,
+  KIB,
+  MIB,
+  openAt,
+  range,
+  refusal,
+  segmentFiles,
+  sequencesOf,
+  stage,
+} from "./drive.ts";
 import { measured } from "./measured.ts";
 
-const openReader = (host: SimulatedHost, options: object = {}): Promise<ReadOnlyJournal> => openJournalReader({ dir: "/j", host, ...options });
+const openReader = (host: SimulatedHost, options: object = {}): Promise<ReadOnlyJournal> =>
+  openJournalReader({ dir: "/j", host, ...options });
 
-const writing = ["create", "write", "writeAtSync", "preallocate", "dataSync", "truncate", "rename", "link", "remove", "makeDirectory", "removeDirectory", "syncDirectory", "lock", "unlock"] as const;
+const writing = [
+  "create",
+  "write",
+  "writeAtSync",
+  "preallocate",
+  "dataSync",
+  "truncate",
+  "rename",
+  "link",
+  "remove",
+  "makeDirectory",
+  "removeDirectory",
+  "syncDirectory",
+  "lock",
+  "unlock",
+] as const;
 const writesOf = (host: SimulatedHost): number => writing.reduce((sum, kind) => sum + host.operations[kind], 0);
 
 /** What a tail has delivered so far. */
@@ -220,7 +250,13 @@ it("a closed reader says CLOSED, and closes again without complaint", async () =
   await reader.close();
   await reader.close();
   await reader[Symbol.asyncDispose]();
-  for (const call of [() => reader.read(1), () => reader.refresh(), () => collect(reader.scan()), () => collect(reader.tail()), () => reader.verify()]) {
+  for (const call of [
+    () => reader.read(1),
+    () => reader.refresh(),
+    () => collect(reader.scan()),
+    () => collect(reader.tail()),
+    () => reader.verify(),
+  ]) {
     expect(await codeOf(call)).toBe("CLOSED");
   }
   await journal.close();

@@ -13,7 +13,12 @@ describe("read", () => {
       const one = opened ?? (await openAt(host, { segmentBytes: MIB, indexStride: 4 }));
       for (const sequence of range(1, 50)) {
         const record = await one.read(sequence);
-        expect([record.sequence, record.data.length, record.data[0], record.epoch]).toEqual([sequence, 60 * KIB, sequence, 1]);
+        expect([record.sequence, record.data.length, record.data[0], record.epoch]).toEqual([
+          sequence,
+          60 * KIB,
+          sequence,
+          1,
+        ]);
       }
       await one.close();
     }
@@ -21,10 +26,16 @@ describe("read", () => {
 
   it("says OUT_OF_RANGE beyond the end, COMPACTED below the first, INVALID_ARGUMENT for what isn't a sequence", async () => {
     const { journal } = await stage();
-    expect(await refusal(() => journal.read(1))).toMatchObject({ code: "OUT_OF_RANGE", data: { sequence: 1, last: 0 } });
+    expect(await refusal(() => journal.read(1))).toMatchObject({
+      code: "OUT_OF_RANGE",
+      data: { sequence: 1, last: 0 },
+    });
     await fill(journal, 10, 10);
     await journal.dropBefore(4);
-    expect(await refusal(() => journal.read(11))).toMatchObject({ code: "OUT_OF_RANGE", data: { sequence: 11, first: 4, last: 10 } });
+    expect(await refusal(() => journal.read(11))).toMatchObject({
+      code: "OUT_OF_RANGE",
+      data: { sequence: 11, first: 4, last: 10 },
+    });
     expect(await refusal(() => journal.read(3))).toMatchObject({ code: "COMPACTED", data: { sequence: 3, first: 4 } });
     expect((await journal.read(4)).sequence).toBe(4);
     for (const sequence of [0, -1, 1.5, Number.NaN, 2 ** 53, "4", null, undefined]) {
@@ -94,7 +105,10 @@ describe("scan", () => {
     await again.dropBefore(8);
     expect(await sequencesOf(again.scan({ after: { sequence, epoch } }))).toEqual(range(8, 12));
     await again.dropBefore(9);
-    expect(await refusal(() => collect(again.scan({ after: { sequence, epoch } })))).toMatchObject({ code: "COMPACTED", data: { sequence: 8, first: 9 } });
+    expect(await refusal(() => collect(again.scan({ after: { sequence, epoch } })))).toMatchObject({
+      code: "COMPACTED",
+      data: { sequence: 8, first: 9 },
+    });
     expect(await codeOf(() => collect(again.scan({ from: 8 })))).toBe("COMPACTED");
     expect(await codeOf(() => collect(again.tail({ from: 8 })))).toBe("COMPACTED");
     await again.close();
@@ -111,7 +125,10 @@ describe("scan", () => {
     const after = { sequence: 7, epoch: 1 };
     const next = await openAt(host.crash("nothing"));
     expect(next.last).toBe(3);
-    expect(await refusal(() => collect(next.scan({ after })))).toMatchObject({ code: "TRUNCATED", data: { sequence: 7, epoch: 1, last: 3 } });
+    expect(await refusal(() => collect(next.scan({ after })))).toMatchObject({
+      code: "TRUNCATED",
+      data: { sequence: 7, epoch: 1, last: 3 },
+    });
     await fill(next, 6, 10);
     expect(await codeOf(() => collect(next.scan({ after })))).toBe("TRUNCATED");
     expect(await codeOf(() => collect(next.tail({ after })))).toBe("TRUNCATED");
@@ -119,13 +136,14 @@ describe("scan", () => {
     await next.close();
   });
 
-  it.each([
-    [{ from: 0 }], [{ from: 1.5 }], [{ from: "1" }], [{ to: -1 }], [{ to: Number.NaN }],
-  ])("refuses the range %j when it's called", async (options) => {
-    const { journal } = await stage();
-    expect(await codeOf(() => journal.scan(options as object))).toBe("INVALID_ARGUMENT");
-    await journal.close();
-  });
+  it.each([[{ from: 0 }], [{ from: 1.5 }], [{ from: "1" }], [{ to: -1 }], [{ to: Number.NaN }]])(
+    "refuses the range %j when it's called",
+    async (options) => {
+      const { journal } = await stage();
+      expect(await codeOf(() => journal.scan(options as object))).toBe("INVALID_ARGUMENT");
+      await journal.close();
+    },
+  );
 
   it("refuses what isn't a checkpoint, and one beside from", async () => {
     const { journal } = await stage();
@@ -133,7 +151,9 @@ describe("scan", () => {
     for (const after of [{ sequence: -1, epoch: 1 }, { sequence: 1, epoch: 0.5 }, { sequence: 1 }, "1"]) {
       expect(await codeOf(() => collect(journal.scan({ after: after as never })))).toBe("INVALID_ARGUMENT");
     }
-    expect(await codeOf(() => collect(journal.scan({ from: 1, after: { sequence: 1, epoch: 1 } })))).toBe("INVALID_ARGUMENT");
+    expect(await codeOf(() => collect(journal.scan({ from: 1, after: { sequence: 1, epoch: 1 } })))).toBe(
+      "INVALID_ARGUMENT",
+    );
     await journal.close();
   });
 
@@ -191,24 +211,27 @@ describe("scan", () => {
 });
 
 describe("the sparse index", () => {
-  it.each([64, 1024])("makes a read in a big segment a few reads of its file, at a stride of %i", async (indexStride) => {
-    const { host, journal } = await stage({ durability: "async", indexStride });
-    const count = 9_000;
-    for (let i = 0; i < count; i++) {
-      await journal.ready(400);
-      journal.append(bytes(400, i + 1));
-      // A batch each.
-      if (i % 3 === 0) await host.clock.yield();
-    }
-    await journal.flush();
-    await journal.read(count);
-    for (const sequence of [1, 2, 63, 64, 65, 1023, 1024, 1025, 2048, 4567, 8191, 8999, count]) {
-      const before = host.operations.read;
-      expect((await journal.read(sequence)).data[0]).toBe(sequence % 256);
-      expect(host.operations.read - before).toBeLessThanOrEqual(5);
-    }
-    await journal.close();
-  });
+  it.each([64, 1024])(
+    "makes a read in a big segment a few reads of its file, at a stride of %i",
+    async (indexStride) => {
+      const { host, journal } = await stage({ durability: "async", indexStride });
+      const count = 9_000;
+      for (let i = 0; i < count; i++) {
+        await journal.ready(400);
+        journal.append(bytes(400, i + 1));
+        // A batch each.
+        if (i % 3 === 0) await host.clock.yield();
+      }
+      await journal.flush();
+      await journal.read(count);
+      for (const sequence of [1, 2, 63, 64, 65, 1023, 1024, 1025, 2048, 4567, 8191, 8999, count]) {
+        const before = host.operations.read;
+        expect((await journal.read(sequence)).data[0]).toBe(sequence % 256);
+        expect(host.operations.read - before).toBeLessThanOrEqual(5);
+      }
+      await journal.close();
+    },
+  );
 
   it("of an older segment is built once, by whoever comes first", async () => {
     const { host, journal } = await stage({ segmentBytes: 2 * MIB, durability: "async" });
@@ -217,7 +240,9 @@ describe("the sparse index", () => {
     const again = await openAt(host);
     const oldest = [1, 20, 300, 1_000, 1_500, 1_900];
     const start = host.operations.read;
-    expect((await Promise.all(oldest.map((sequence) => again.read(sequence)))).map(({ sequence }) => sequence)).toEqual(oldest);
+    expect((await Promise.all(oldest.map((sequence) => again.read(sequence)))).map(({ sequence }) => sequence)).toEqual(
+      oldest,
+    );
     const building = host.operations.read - start;
     // Once through 2 MiB in steps of 256 KiB at most, batches cut some shorter; then a few each.
     expect(building).toBeGreaterThanOrEqual(8);

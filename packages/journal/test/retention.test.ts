@@ -49,7 +49,11 @@ describe("retention", () => {
   });
 
   it("every limit that is given holds", async () => {
-    for (const retention of [{ maxBytes: 2 * MIB, maxRecords: 1_000_000 }, { maxBytes: 100 * MIB, maxRecords: 20 }, { maxRecords: 20, maxAgeSeconds: 1e9 }]) {
+    for (const retention of [
+      { maxBytes: 2 * MIB, maxRecords: 1_000_000 },
+      { maxBytes: 100 * MIB, maxRecords: 20 },
+      { maxRecords: 20, maxAgeSeconds: 1e9 },
+    ]) {
       const { host, journal } = await stage({ ...small, retention });
       await fill(journal, 50, 100 * KIB);
       await host.settle();
@@ -60,7 +64,10 @@ describe("retention", () => {
   });
 
   it("never drops the newest segment, however small the limits", async () => {
-    const { host, journal } = await stage({ ...small, retention: { maxBytes: 1, maxRecords: 1, maxAgeSeconds: 0.001 } });
+    const { host, journal } = await stage({
+      ...small,
+      retention: { maxBytes: 1, maxRecords: 1, maxAgeSeconds: 0.001 },
+    });
     await fill(journal, 3, 100 * KIB);
     await host.advance(10_000);
     await journal.applyRetention();

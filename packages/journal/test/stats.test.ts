@@ -6,8 +6,25 @@ import { batchesIn } from "./layout.ts";
 
 const small = { segmentBytes: MIB, reserveBytes: 0 };
 const zeros: JournalStats = {
-  appends: 0, appendedBytes: 0, batches: 0, syncs: 0, marks: 0, rolls: 0, reads: 0, segments: 0, diskBytes: 0, inFlightBytes: 0,
-  preallocatedBytes: 0, segmentsRemoved: 0, removeErrors: 0, queueFull: 0, noSpace: 0, writeErrors: 0, readErrors: 0, corruptions: 0, reopens: 0,
+  appends: 0,
+  appendedBytes: 0,
+  batches: 0,
+  syncs: 0,
+  marks: 0,
+  rolls: 0,
+  reads: 0,
+  segments: 0,
+  diskBytes: 0,
+  inFlightBytes: 0,
+  preallocatedBytes: 0,
+  segmentsRemoved: 0,
+  removeErrors: 0,
+  queueFull: 0,
+  noSpace: 0,
+  writeErrors: 0,
+  readErrors: 0,
+  corruptions: 0,
+  reopens: 0,
 };
 
 it("a journal just opened has counted nothing, and holds one segment", async () => {
@@ -185,7 +202,12 @@ it("a reader counts its reads, errors, segments and bytes, and nothing of a writ
   expect(await codeOf(() => reader.read(1))).toBe("CORRUPT");
   expect((await reader.verify()).ok).toBe(false);
   const { segments, diskBytes, reads, readErrors, corruptions, ...rest } = reader.stats();
-  expect({ segments, reads, readErrors, corruptions }).toEqual({ segments: 3, reads: 3, readErrors: 1, corruptions: 2 });
+  expect({ segments, reads, readErrors, corruptions }).toEqual({
+    segments: 3,
+    reads: 3,
+    readErrors: 1,
+    corruptions: 2,
+  });
   expect(diskBytes).toBeGreaterThan(2 * MIB);
   expect(Object.values(rest).every((value) => value === 0)).toBe(true);
   await reader.close();

@@ -47,31 +47,37 @@ describe("verify", () => {
     ["a sequence", 17],
     ["the header's checksum", 57],
     ["the header's last bytes", 62],
-  ])("finds one bit in %s, and names file, offset and sequences; what is before and in other segments is served", async (_, at) => {
-    const { host, files, last } = await built();
-    const hit = middle(batchesIn(host, files[1] as string));
-    const later = batchesIn(host, files[2] as string).find(({ records }) => records > 0)?.first as number;
-    const journal = await openAt(host, small);
-    const reader = await openJournalReader({ dir: "/j", host });
-    host.flipBit(hit.file, hit.offset + at, 2);
-    for (const one of [journal, reader]) {
-      const report = await one.verify();
-      expect(report.ok).toBe(false);
-      expect(report.damage).toMatchObject([{ file: hit.file, offset: hit.offset, first: hit.first, last: hit.last }]);
-      expect(report.records).toBe(last - hit.records);
-      for (const sequence of [1, hit.first - 1, later]) expect((await one.read(sequence)).data[0]).toBe(sequence);
-      expect(await codeOf(() => one.read(hit.first))).toBe("CORRUPT");
-      const seen: number[] = [];
-      const scanning = async (): Promise<void> => {
-        for await (const { sequence } of one.scan()) seen.push(sequence);
-      };
-      expect(await refusal(scanning)).toMatchObject({ code: "CORRUPT", data: { file: hit.file, offset: hit.offset } });
-      expect(seen).toEqual(range(1, hit.first - 1));
-      expect(one.stats().corruptions).toBeGreaterThanOrEqual(2);
-    }
-    await reader.close();
-    await journal.close();
-  });
+  ])(
+    "finds one bit in %s, and names file, offset and sequences; what is before and in other segments is served",
+    async (_, at) => {
+      const { host, files, last } = await built();
+      const hit = middle(batchesIn(host, files[1] as string));
+      const later = batchesIn(host, files[2] as string).find(({ records }) => records > 0)?.first as number;
+      const journal = await openAt(host, small);
+      const reader = await openJournalReader({ dir: "/j", host });
+      host.flipBit(hit.file, hit.offset + at, 2);
+      for (const one of [journal, reader]) {
+        const report = await one.verify();
+        expect(report.ok).toBe(false);
+        expect(report.damage).toMatchObject([{ file: hit.file, offset: hit.offset, first: hit.first, last: hit.last }]);
+        expect(report.records).toBe(last - hit.records);
+        for (const sequence of [1, hit.first - 1, later]) expect((await one.read(sequence)).data[0]).toBe(sequence);
+        expect(await codeOf(() => one.read(hit.first))).toBe("CORRUPT");
+        const seen: number[] = [];
+        const scanning = async (): Promise<void> => {
+          for await (const { sequence } of one.scan()) seen.push(sequence);
+        };
+        expect(await refusal(scanning)).toMatchObject({
+          code: "CORRUPT",
+          data: { file: hit.file, offset: hit.offset },
+        });
+        expect(seen).toEqual(range(1, hit.first - 1));
+        expect(one.stats().corruptions).toBeGreaterThanOrEqual(2);
+      }
+      await reader.close();
+      await journal.close();
+    },
+  );
 
   it("finds padding harmless", async () => {
     const { host, files } = await built();
@@ -119,7 +125,11 @@ describe("opening a damaged journal", () => {
     const before = await contents(host);
     for (let i = 0; i < 2; i++) {
       const error = await refusal(() => openAt(host, small));
-      expect(error).toMatchObject({ code: "CORRUPT", kind: "repair-data", data: { file, offset: hit.offset, first: hit.first } });
+      expect(error).toMatchObject({
+        code: "CORRUPT",
+        kind: "repair-data",
+        data: { file, offset: hit.offset, first: hit.first },
+      });
       expect(await contents(host)).toEqual(before);
     }
   });
@@ -160,7 +170,10 @@ describe("opening a damaged journal", () => {
     host.flipBit(hit.file, hit.offset + 64 + 10, 7);
     const before = await contents(host);
     const error = await refusal(() => openAt(host, { ...small, verifyOnOpen: "all" }));
-    expect(error).toMatchObject({ code: "CORRUPT", data: { file: hit.file, offset: hit.offset, first: hit.first, last: hit.last } });
+    expect(error).toMatchObject({
+      code: "CORRUPT",
+      data: { file: hit.file, offset: hit.offset, first: hit.first, last: hit.last },
+    });
     expect(await contents(host)).toEqual(before);
     const journal = await openAt(host, small);
     expect(await codeOf(() => journal.read(hit.first))).toBe("CORRUPT");
@@ -182,6 +195,9 @@ describe("opening a damaged journal", () => {
     const open = await host.files.open(file, "write");
     await open.write(page, 0);
     await open.close();
-    expect(await refusal(() => openAt(host))).toMatchObject({ code: "UNSUPPORTED_VERSION", data: { file, version: 2, supported: 1 } });
+    expect(await refusal(() => openAt(host))).toMatchObject({
+      code: "UNSUPPORTED_VERSION",
+      data: { file, version: 2, supported: 1 },
+    });
   });
 });
