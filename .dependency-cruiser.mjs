@@ -24,14 +24,19 @@ const reasons = {
   contracts: "The contracts are the words all packages share, so they stand on nothing.",
   host: "The host is the door to the machine, and knows errors and nothing else of us.",
   ...Object.fromEntries(
-    drivers.map((name) => [name, "A driver speaks the contracts to one other system; with an engine inside it could not be compared to one."]),
+    drivers.map((name) => [
+      name,
+      "A driver speaks the contracts to one other system; with an engine inside it could not be compared to one.",
+    ]),
   ),
   runs: "The first application stands on the stack as any other would.",
 };
 
 const down = Object.entries(mayImport).map(([name, below]) => ({
   name: `${name}-looks-down`,
-  comment: reasons[name] ?? `${name} imports only what lies below it, so that it can be tested and understood without what lies above.`,
+  comment:
+    reasons[name] ??
+    `${name} imports only what lies below it, so that it can be tested and understood without what lies above.`,
   severity: "error",
   from: { path: `^packages/${name}/src/` },
   to: { path: "^(packages|apps|tooling)/", pathNot: `^packages/(${[name, ...below].join("|")})/` },
@@ -62,7 +67,8 @@ export default {
     },
     {
       name: "harness-knows-contracts-and-host",
-      comment: "The harness measures and simulates any package, so it knows none of them; and no package can be in a cycle with it.",
+      comment:
+        "The harness measures and simulates any package, so it knows none of them; and no package can be in a cycle with it.",
       severity: "error",
       from: { path: "^tooling/harness/" },
       to: { path: "^(packages|apps|tooling)/", pathNot: ["^tooling/harness/", "^packages/(contracts|host)/"] },
@@ -90,14 +96,20 @@ export default {
     },
     {
       name: "through-the-front-door",
-      comment: "A package is imported by its name and has one index: a path into its files would make all of them public.",
+      comment:
+        "A package is imported by its name and has one index: a path into its files would make all of them public.",
       severity: "error",
       from: { path: "^(packages|apps|tooling)/([^/]+)/" },
-      to: { path: "^(packages|apps|tooling)/", pathNot: ["^$1/$2/", "^tooling/bootstrap/"], dependencyTypes: ["local"] },
+      to: {
+        path: "^(packages|apps|tooling)/",
+        pathNot: ["^$1/$2/", "^tooling/bootstrap/"],
+        dependencyTypes: ["local"],
+      },
     },
     {
       name: "bootstrap-is-for-checks",
-      comment: "The bootstrap runs before anything is installed, and is no package; only the checks beside it use its files.",
+      comment:
+        "The bootstrap runs before anything is installed, and is no package; only the checks beside it use its files.",
       severity: "error",
       from: { pathNot: "^tooling/(bootstrap|checks)/" },
       to: { path: "^tooling/bootstrap/" },
@@ -125,7 +137,8 @@ export default {
     },
     {
       name: "named-in-package-json-or-a-test-tool",
-      comment: "What tests are written with is the same everywhere and named once, in the root's package.json. The rest is named.",
+      comment:
+        "What tests are written with is the same everywhere and named once, in the root's package.json. The rest is named.",
       severity: "error",
       from: { path: "^(packages|apps|tooling)/[^/]+/(?!src/)" },
       to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"], pathNot: "/node_modules/(vitest|fast-check)/" },
@@ -139,7 +152,8 @@ export default {
     },
     {
       name: "no-cycle",
-      comment: "Files in a cycle can only be understood together. An import of types alone doesn't run, and may point back.",
+      comment:
+        "Files in a cycle can only be understood together. An import of types alone doesn't run, and may point back.",
       severity: "error",
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },

@@ -10,7 +10,9 @@ const root = dirname(fileURLToPath(import.meta.url));
 const conditions = ["@ehdb/source", "module", "node", "development|production"];
 
 function hasTests(folder: string): boolean {
-  return existsSync(folder) && readdirSync(folder, { recursive: true }).some((file) => /\.test\.m?[jt]s$/.test(String(file)));
+  return (
+    existsSync(folder) && readdirSync(folder, { recursive: true }).some((file) => /\.test\.m?[jt]s$/.test(String(file)))
+  );
 }
 
 function projects(): TestProjectInlineConfiguration[] {

@@ -7,7 +7,9 @@ import { closure } from "./workspace.mjs";
 /** @param {string} [only] a package: builds just it and what it refers to */
 export async function build(only) {
   say(only === undefined ? "building…" : `building ${only}…`);
-  const { code, output } = await quietly(only === undefined ? turbo(["run", "build", "--output-logs=errors-only"]) : compiler(only));
+  const { code, output } = await quietly(
+    only === undefined ? turbo(["run", "build", "--output-logs=errors-only"]) : compiler(only),
+  );
   if (code === 0) return;
   process.stderr.write(output);
   throw new Stop("The build failed; the errors are above.");

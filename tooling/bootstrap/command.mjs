@@ -31,7 +31,9 @@ export function quietly([program, ...args], options = {}) {
     child.stdout.on("data", (chunk) => chunks.push(chunk));
     child.stderr.on("data", (chunk) => chunks.push(chunk));
     child.on("error", (error) => reject(notStarted(program, error)));
-    child.on("close", (code, signal) => resolve({ code: exitCode(code, signal), output: Buffer.concat(chunks).toString("utf8") }));
+    child.on("close", (code, signal) =>
+      resolve({ code: exitCode(code, signal), output: Buffer.concat(chunks).toString("utf8") }),
+    );
   });
 }
 
@@ -43,7 +45,11 @@ export function quietly([program, ...args], options = {}) {
  */
 export function openly([program, ...args], options = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: options.cwd ?? root, env: options.env ?? childEnvironment(), stdio: "inherit" });
+    const child = spawn(program, args, {
+      cwd: options.cwd ?? root,
+      env: options.env ?? childEnvironment(),
+      stdio: "inherit",
+    });
     const leaveToChild = () => {};
     const passOn = () => child.kill("SIGTERM");
     process.on("SIGINT", leaveToChild);

@@ -31,7 +31,11 @@ const typecheck = [bin("tsc"), "-p", "tsconfig.json"];
 
 /** @type {Record<string, Verb>} */
 const verbs = {
-  selfcheck: { only: "@ehdb/selfcheck", builds: true, programs: (args) => [[node, "apps/selfcheck/dist/main.js", ...args]] },
+  selfcheck: {
+    only: "@ehdb/selfcheck",
+    builds: true,
+    programs: (args) => [[node, "apps/selfcheck/dist/main.js", ...args]],
+  },
   build: { builds: true, programs: () => [] },
   test: { builds: true, programs: (args) => [[bin("vitest"), "run", ...args]] },
   bench: runner("bench"),
@@ -68,7 +72,8 @@ async function main([name = "", ...given]) {
   // npm swallows the -- before a script's arguments; pnpm passes it on.
   const args = given[0] === "--" ? given.slice(1) : given;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
-  if (!verb) throw new Stop(`node tooling/bootstrap/run.mjs VERB, where VERB is one of ${Object.keys(verbs).join(", ")}.`, 2);
+  if (!verb)
+    throw new Stop(`node tooling/bootstrap/run.mjs VERB, where VERB is one of ${Object.keys(verbs).join(", ")}.`, 2);
   await install(verb.only);
   if (verb.builds) await build(verb.only);
   mkdirSync(join(root, "artifacts"), { recursive: true });

@@ -23,7 +23,9 @@ function documents(): string[] {
   const readmes = packages().map(({ folder }) => join(folder, "README.md"));
   const docs = existsSync(join(root, "docs")) ? readdirSync(join(root, "docs"), { recursive: true }) : [];
   const others = docs.map(String).filter((file) => file.endsWith(".md"));
-  return [...readmes, "CONTRIBUTING.md", ...others.map((file) => join("docs", file))].filter((file) => existsSync(join(root, file)));
+  return [...readmes, "CONTRIBUTING.md", ...others.map((file) => join("docs", file))].filter((file) =>
+    existsSync(join(root, file)),
+  );
 }
 
 function prepare(): void {
@@ -61,7 +63,8 @@ async function run(document: string, { line, program, output }: Example): Promis
   const result = await quietly([process.execPath, "example.mjs"], { cwd: folder, timeoutMillis: 60_000 });
   let wrong = "";
   if (result.code !== 0) wrong = `${result.output}(exit code ${result.code})`;
-  else if (output !== undefined && result.output.trimEnd() !== output.trimEnd()) wrong = `it printed:\n${result.output}\nthe text says:\n${output}`;
+  else if (output !== undefined && result.output.trimEnd() !== output.trimEnd())
+    wrong = `it printed:\n${result.output}\nthe text says:\n${output}`;
   report(`${document}:${line} runs${output === undefined ? "" : " and prints what it says"}`, wrong);
 }
 
@@ -77,7 +80,10 @@ for (const document of documents()) {
   }
 }
 if (examples > 0) {
-  const { code, output } = await quietly([process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", place], { cwd: place });
+  const { code, output } = await quietly(
+    [process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", place],
+    { cwd: place },
+  );
   report(`their types, all ${examples}`, code === 0 ? "" : output);
 }
 if (failed === 0) rmSync(place, { recursive: true, force: true });

@@ -37,7 +37,12 @@ export function fencedBlocks(markdown: string): FencedBlock[] {
     const fence = /^(`{3,})(.*)$/.exec(line);
     if (open !== undefined) {
       if (fence?.[1] !== undefined && fence[1].length >= open.fence.length && fence[2]?.trim() === "") {
-        blocks.push({ info: open.info, line: open.line, text: open.lines.map((each) => `${each}\n`).join(""), follows });
+        blocks.push({
+          info: open.info,
+          line: open.line,
+          text: open.lines.map((each) => `${each}\n`).join(""),
+          follows,
+        });
         open = undefined;
         follows = true;
       } else open.lines.push(line);

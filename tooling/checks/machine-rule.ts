@@ -10,7 +10,18 @@ export interface Finding {
 }
 
 /** Modules of Node that only compute. Any other is the machine. */
-const pureModules = new Set(["assert", "buffer", "crypto", "events", "path", "path/posix", "string_decoder", "url", "util", "zlib"]);
+const pureModules = new Set([
+  "assert",
+  "buffer",
+  "crypto",
+  "events",
+  "path",
+  "path/posix",
+  "string_decoder",
+  "url",
+  "util",
+  "zlib",
+]);
 
 /** node:crypto computes, apart from what draws from the machine's randomness. */
 const random = /^(random|webcrypto|subtle|getRandomValues|generate|createDiffieHellman|createECDH|default)/;
@@ -76,17 +87,21 @@ export function findMachine(file: string, text: string, allowed: readonly string
 
 /** Tells the file's own names from the globals: a parameter may be called `process`. */
 function declarations(source: ts.SourceFile): (name: ts.Identifier) => boolean {
-  const program = ts.createProgram([source.fileName], { noLib: true, noResolve: true, types: [], allowJs: true }, {
-    getSourceFile: (name) => (name === source.fileName ? source : undefined),
-    fileExists: (name) => name === source.fileName,
-    readFile: () => undefined,
-    writeFile: () => undefined,
-    getDefaultLibFileName: () => "",
-    getCurrentDirectory: () => "",
-    getCanonicalFileName: (name) => name,
-    useCaseSensitiveFileNames: () => true,
-    getNewLine: () => "\n",
-  });
+  const program = ts.createProgram(
+    [source.fileName],
+    { noLib: true, noResolve: true, types: [], allowJs: true },
+    {
+      getSourceFile: (name) => (name === source.fileName ? source : undefined),
+      fileExists: (name) => name === source.fileName,
+      readFile: () => undefined,
+      writeFile: () => undefined,
+      getDefaultLibFileName: () => "",
+      getCurrentDirectory: () => "",
+      getCanonicalFileName: (name) => name,
+      useCaseSensitiveFileNames: () => true,
+      getNewLine: () => "\n",
+    },
+  );
   const checker = program.getTypeChecker();
   return (name) => {
     const symbol = ts.isShorthandPropertyAssignment(name.parent)
@@ -118,7 +133,9 @@ function ofImport(node: ts.ImportDeclaration): string | undefined {
   if (node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword) return undefined;
   const bindings = node.importClause?.namedBindings;
   const whole = node.importClause?.name !== undefined || bindings === undefined || ts.isNamespaceImport(bindings);
-  const names = whole ? ["default"] : bindings.elements.filter((each) => !each.isTypeOnly).map((each) => (each.propertyName ?? each.name).text);
+  const names = whole
+    ? ["default"]
+    : bindings.elements.filter((each) => !each.isTypeOnly).map((each) => (each.propertyName ?? each.name).text);
   return ofModule(textOf(node.moduleSpecifier), names);
 }
 
@@ -131,11 +148,14 @@ function ofModule(specifier: string, names: readonly string[]): string | undefin
     const wrong = names.length === 0 ? "all of it" : names.find((each) => !allowed.has(each));
     return wrong === undefined ? undefined : `${wrong} of ${specifier} is the machine; only host may import it.`;
   }
-  if (!pureModules.has(name)) return `${specifier} is the machine; only host may import it. Use the host's files, clock, random or workers.`;
+  if (!pureModules.has(name))
+    return `${specifier} is the machine; only host may import it. Use the host's files, clock, random or workers.`;
   if (name !== "crypto") return undefined;
   if (names.length === 0) return `Name what you take from ${specifier}: some of it is the machine's randomness.`;
   const drawn = names.find((each) => random.test(each));
-  return drawn === undefined ? undefined : `${drawn} of ${specifier} draws from the machine's randomness; use host.random.`;
+  return drawn === undefined
+    ? undefined
+    : `${drawn} of ${specifier} draws from the machine's randomness; use host.random.`;
 }
 
 function ofCall(node: ts.CallExpression): string | undefined {
@@ -154,9 +174,12 @@ function ofMember(node: ts.PropertyAccessExpression | ts.ElementAccessExpression
 
 /** `const { now } = Date` */
 function ofTakingApart(node: ts.VariableDeclaration): string | undefined {
-  if (!ts.isObjectBindingPattern(node.name) || node.initializer === undefined || !ts.isIdentifier(node.initializer)) return undefined;
+  if (!ts.isObjectBindingPattern(node.name) || node.initializer === undefined || !ts.isIdentifier(node.initializer))
+    return undefined;
   const of = node.initializer.text;
-  return node.name.elements.map((each) => ofName(`${of}.${textOf(each.propertyName ?? each.name)}`)).find((each) => each !== undefined);
+  return node.name.elements
+    .map((each) => ofName(`${of}.${textOf(each.propertyName ?? each.name)}`))
+    .find((each) => each !== undefined);
 }
 
 function ofName(name: string): string | undefined {

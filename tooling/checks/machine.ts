@@ -35,7 +35,11 @@ const root = process.argv[2] ?? dirname(dirname(dirname(fileURLToPath(import.met
 const files = sources(root);
 let found = 0;
 for (const file of files) {
-  for (const { line, column, message } of findMachine(file, readFileSync(join(root, file), "utf8"), allowed[file]?.globals)) {
+  for (const { line, column, message } of findMachine(
+    file,
+    readFileSync(join(root, file), "utf8"),
+    allowed[file]?.globals,
+  )) {
     found++;
     console.error(`${file}:${line}:${column}  ${message}`);
   }

@@ -20,7 +20,12 @@ let failed = 0;
  * One claim: prints whether it holds, and why it doesn't.
  * @param wrongWith what is wrong with the output of a command that succeeded, "" for nothing
  */
-async function claim(what: string, command: Command, cwd: string = root, wrongWith = (_output: string): string => ""): Promise<void> {
+async function claim(
+  what: string,
+  command: Command,
+  cwd: string = root,
+  wrongWith = (_output: string): string => "",
+): Promise<void> {
   const { code, output } = await quietly(command, { cwd });
   const wrong = code === 0 ? wrongWith(output) : `${output}(exit code ${code})`;
   if (wrong !== "") failed++;
@@ -40,13 +45,20 @@ async function pack({ name, folder }: Package): Promise<void> {
 function untidy(listing: string): string {
   const files = listing.trim().split("\n");
   const papers = ["package/package.json", "package/README.md", "package/LICENSE"];
-  const stray = files.filter((file) => !papers.includes(file) && !/^package\/(src|dist)\/[^.][^]*\.(ts|js|map)$/.test(file));
+  const stray = files.filter(
+    (file) => !papers.includes(file) && !/^package\/(src|dist)\/[^.][^]*\.(ts|js|map)$/.test(file),
+  );
   const missing = papers.filter((paper) => !files.includes(paper));
   return [...missing.map((paper) => `missing: ${paper}`), ...stray.map((file) => `stray: ${file}`)].join("\n");
 }
 
 async function inspect(name: string, tarball: string): Promise<void> {
-  await claim(`${name} holds its sources, what is built from them, README.md and LICENSE`, ["tar", "-tzf", tarball], place, untidy);
+  await claim(
+    `${name} holds its sources, what is built from them, README.md and LICENSE`,
+    ["tar", "-tzf", tarball],
+    place,
+    untidy,
+  );
   await claim(`${name} pleases publint`, [tool("publint"), "run", tarball, "--strict"], place);
   await claim(`${name} has types that resolve`, [tool("attw"), tarball, "--profile", "esm-only", "--no-color"], place);
 }
@@ -68,7 +80,10 @@ function writeConsumer(): void {
     types: ["node"],
   };
   const write = (file: string, content: unknown): void =>
-    writeFileSync(join(consumer, file), typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`);
+    writeFileSync(
+      join(consumer, file),
+      typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`,
+    );
   write("package.json", { name: "consumer", private: true, type: "module", dependencies: locations });
   // Its own versions aren't in a registry: what they need of each other is taken from here too.
   write("pnpm-workspace.yaml", `packages: []\noverrides: ${JSON.stringify(locations)}\nstrictDepBuilds: false\n`);
@@ -78,11 +93,22 @@ function writeConsumer(): void {
 
 async function use(): Promise<void> {
   writeConsumer();
-  await claim("an empty project installs them together", packageManager(["install", "--prefer-offline", "--ignore-scripts"]), consumer);
+  await claim(
+    "an empty project installs them together",
+    packageManager(["install", "--prefer-offline", "--ignore-scripts"]),
+    consumer,
+  );
   for (const name of tarballs.keys()) {
-    await claim(`the project imports ${name}`, [process.execPath, "--input-type=module", "--eval", `await import("${name}")`], consumer);
-    await claim(`${name} exports something`, ["cat", join(consumer, "node_modules", name, "dist/index.d.ts")], consumer, (types) =>
-      /^export (?!\{\s*\};)/m.test(types) ? "" : `its types are: ${types}`,
+    await claim(
+      `the project imports ${name}`,
+      [process.execPath, "--input-type=module", "--eval", `await import("${name}")`],
+      consumer,
+    );
+    await claim(
+      `${name} exports something`,
+      ["cat", join(consumer, "node_modules", name, "dist/index.d.ts")],
+      consumer,
+      (types) => (/^export (?!\{\s*\};)/m.test(types) ? "" : `its types are: ${types}`),
     );
   }
   await claim("the project compiles against their types", [tool("tsc"), "-p", "."], consumer);

@@ -16,7 +16,13 @@ test("a killed program counts as failed, with the code a shell would give", asyn
 
 test("arguments keep their spaces, quotes and dollars", async () => {
   const args = ["a b", "it's", '"', "$HOME", "*", ""];
-  const { output } = await quietly([node, "--eval", "console.log(JSON.stringify(process.argv.slice(1)))", "--", ...args]);
+  const { output } = await quietly([
+    node,
+    "--eval",
+    "console.log(JSON.stringify(process.argv.slice(1)))",
+    "--",
+    ...args,
+  ]);
   expect(JSON.parse(output)).toEqual(args);
 });
 

@@ -28,7 +28,11 @@ test("every package builds, tests and benches by scripts of the same name, and n
       type: "module",
       license: "Apache-2.0",
       engines: { node: packages()[0]?.manifest.engines?.node },
-      scripts: { build: "tsc -b", test: `vitest run --root ../.. --project ${folder.split("/")[1]}`, bench: expect.any(String) },
+      scripts: {
+        build: "tsc -b",
+        test: `vitest run --root ../.. --project ${folder.split("/")[1]}`,
+        bench: expect.any(String),
+      },
     });
   }
 });

@@ -8,7 +8,11 @@ const repository = join(import.meta.dirname, "../../..");
 /** What is written where, and the rule that must refuse it. */
 const planted: readonly (readonly [rule: string, file: string, text: string])[] = [
   ["contracts-looks-down", "packages/contracts/src/up.ts", 'import "@ehdb/host";'],
-  ["host-looks-down", "packages/host/src/up.ts", 'import type { name } from "@ehdb/journal";\nexport type N = typeof name;'],
+  [
+    "host-looks-down",
+    "packages/host/src/up.ts",
+    'import type { name } from "@ehdb/journal";\nexport type N = typeof name;',
+  ],
   ["journal-looks-down", "packages/journal/src/up.ts", 'export { name } from "@ehdb/kv";'],
   ["journal-looks-down", "packages/journal/src/tooling.ts", 'import "@ehdb/harness";'],
   ["kv-looks-down", "packages/kv/src/sibling.ts", 'export const sibling = import("@ehdb/object");'],
@@ -58,7 +62,10 @@ function plant(): void {
   workspace.addPackage("tooling/harness", ["packages/journal", "packages/host"]);
   workspace.addPackage("tooling/runners", ["packages/journal", "tooling/harness", "apps/shop"]);
   workspace.addPackage("apps/shop", ["packages/journal", "tooling/runners", "tooling/harness"]);
-  workspace.write("packages/kv/package.json", '{ "name": "@ehdb/kv", "devDependencies": { "stray": "1" }, "exports": "./src/index.ts" }');
+  workspace.write(
+    "packages/kv/package.json",
+    '{ "name": "@ehdb/kv", "devDependencies": { "stray": "1" }, "exports": "./src/index.ts" }',
+  );
   workspace.write("packages/host/src/inner.ts", "export {};");
   workspace.write("tooling/bootstrap/install.mjs", "export {};");
   workspace.write("packages/journal/src/round.ts", 'import "./about.ts";');

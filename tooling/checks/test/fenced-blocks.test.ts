@@ -19,7 +19,9 @@ test("a fragment is counted and not run; other languages are neither", () => {
 });
 
 test("a longer fence holds a shorter one", () => {
-  expect(fencedBlocks(page("````md", "```js", "x", "```", "````"))).toMatchObject([{ info: "md", text: "```js\nx\n```\n" }]);
+  expect(fencedBlocks(page("````md", "```js", "x", "```", "````"))).toMatchObject([
+    { info: "md", text: "```js\nx\n```\n" },
+  ]);
 });
 
 test("a fence that is never closed is an error", () => {
