@@ -7,11 +7,16 @@ import { repositoryRoot, withScratch } from "./repository.ts";
 import { runSeeds } from "./seed-run.ts";
 import { loadMutants } from "./tiers.ts";
 
-interface Outcome {
+interface Found {
+  readonly seed: number;
+  readonly violation: string;
+}
+
+/** How the hunt for one defect went; without a seed it wasn't found. */
+interface Outcome extends Partial<Found> {
   readonly mutant: Mutant;
-  /** The seed that found it. */
-  readonly seed?: number;
-  readonly violation?: string;
+  /** Seeds that fail without the defect too. */
+  readonly elsewhere: readonly number[];
   readonly seconds: number;
 }
 
@@ -38,6 +43,8 @@ export async function mutants({ tier, only }: { readonly tier: string; readonly 
     }
   });
   print(list, outcomes);
+  const elsewhere = [...new Set(outcomes.flatMap((outcome) => outcome.elsewhere))].sort((a, b) => a - b);
+  if (elsewhere.length > 0) console.log(`these seeds fail without any planted defect: ${elsewhere.join(", ")}`);
   const caught = outcomes.filter(({ seed }) => seed !== undefined).length;
   if (list.length === 0) console.log("there are no planted defects: this run shows nothing");
   console.log(`tier=${tier} mutants=${list.length} caught=${caught}`);
@@ -46,10 +53,24 @@ export async function mutants({ tier, only }: { readonly tier: string; readonly 
 
 async function hunt(copy: MutableCopy, mutant: Mutant): Promise<Outcome> {
   const start = performance.now();
-  const restore = copy.plant(mutant);
-  let found: { seed: number; violation: string } | undefined;
+  const seeds = Array.from({ length: mutant.seeds }, (_, index) => index + 1);
+  const elsewhere: number[] = [];
+  for (let rest = seeds; rest.length > 0; ) {
+    const found = await firstViolation(copy, rest, mutant);
+    if (found === undefined) break;
+    // A seed that fails without the defect as well says nothing about it.
+    if ((await firstViolation(copy, [found.seed])) === undefined) return { mutant, ...found, elsewhere, seconds: secondsSince(start) };
+    elsewhere.push(found.seed);
+    rest = rest.slice(rest.indexOf(found.seed) + 1);
+  }
+  return { mutant, elsewhere, seconds: secondsSince(start) };
+}
+
+/** With the defect planted when one is given. */
+async function firstViolation(copy: MutableCopy, seeds: readonly number[], mutant?: Mutant): Promise<Found | undefined> {
+  const restore = mutant === undefined ? (): void => {} : copy.plant(mutant);
+  let found: Found | undefined;
   try {
-    const seeds = Array.from({ length: mutant.seeds }, (_, index) => index + 1);
     await runSeeds({ root: copy.root, tier: copy.tier, seeds }, (seed, { violations }) => {
       const [violation] = violations;
       if (violation !== undefined) found = { seed, violation };
@@ -58,7 +79,11 @@ async function hunt(copy: MutableCopy, mutant: Mutant): Promise<Outcome> {
   } finally {
     restore();
   }
-  return { mutant, ...found, seconds: (performance.now() - start) / 1000 };
+  return found;
+}
+
+function secondsSince(start: number): number {
+  return (performance.now() - start) / 1000;
 }
 
 function print(list: readonly Mutant[], outcomes: readonly Outcome[]): void {
