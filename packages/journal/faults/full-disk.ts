@@ -97,7 +97,6 @@ export function tooSmall(what: string, mountOptions: string): Fault {
         (name) => !/^journal(\/LOCK)?$/.test(name),
       );
       if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
-      await remote.kill();
       return `"${error.message}"; nothing left behind but the directory and its lock`;
     },
   };

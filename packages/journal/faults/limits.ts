@@ -1,3 +1,4 @@
+import type { EhdbError } from "@ehdb/contracts";
 import { NotInjected } from "@ehdb/harness";
 import type { Fault } from "@ehdb/harness";
 import type { JournalOptions } from "@ehdb/journal";
@@ -29,6 +30,7 @@ export const filesInOpen: Fault = {
       await remote.ask("takeDescriptors", left);
       try {
         const error = await refusal(remote.ask("open", options), "IO_ERROR");
+        saysWhatToDo(error, /ulimit/);
         errors.push(String(error.data["errno"]));
       } catch (error) {
         // With so many left it may go well.
@@ -90,6 +92,7 @@ export const unwritableDirectory: Fault = {
       await remote.ask("openReader", options.dir);
       ledger.check(await remote.ask("readAll"));
       const error = await refusal(remote.ask("open", options), "IO_ERROR");
+      saysWhatToDo(error, /user/);
       return `"${error.message.replaceAll(context.directory, "…")}"; a new one: ${String(made.data["errno"])}; a reader reads all`;
     } finally {
       chmodSync(options.dir, 0o755);
@@ -107,11 +110,11 @@ export const readOnlyMount: Fault = {
     disk.makeReadOnly();
     await using remote = await Remote.start(context);
     const error = await refusal(remote.ask("open", options), "IO_ERROR");
+    saysWhatToDo(error, /openJournalReader/);
     await remote.ask("openReader", options.dir);
     ledger.check(await remote.ask("readAll"));
     const made = await refusal(remote.ask("open", optionsOf(join(disk.directory, "new"))), "IO_ERROR");
     if (existsSync(join(disk.directory, "new"))) throw new Error("a directory was made on a read-only disk");
-    await remote.kill();
     return `"${error.message.replaceAll(context.directory, "…")}"; a new one: ${String(made.data["errno"])}; a reader reads all`;
   },
 };
@@ -123,6 +126,10 @@ function withoutOverride(): string[] {
   if (tried.status !== 0)
     throw new NotInjected("root may write everywhere, and setpriv isn't there to take that away: run as another user");
   return command;
+}
+
+function saysWhatToDo({ message }: EhdbError, remedy: RegExp): void {
+  if (!remedy.test(message)) throw new Error(`the error doesn't say what to do: ${message}`);
 }
 
 function optionsOf(dir: string): JournalOptions {

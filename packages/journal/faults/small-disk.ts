@@ -3,7 +3,9 @@ import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file system of its own in memory, that can be full. Gone with its content when it's disposed of. */
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** A file system of its own in memory, that can be full. Gone with its content when it's disposed of, or the program is stopped. */
 export class SmallDisk {
   readonly directory: string;
 
@@ -11,13 +13,11 @@ export class SmallDisk {
   constructor(directory: string, options: string) {
     mkdirSync(directory, { recursive: true });
     this.directory = directory;
-    const { status, error, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory], {
-      encoding: "utf8",
-    });
-    if (status !== 0)
-      throw new NotInjected(
-        `mount refuses (${(error?.message ?? stderr).trim()}): run as root, outside a container or in one that may mount`,
-      );
+    const reason = refused("mount", "-t", "tmpfs", "-o", options, "tmpfs", directory);
+    if (reason !== undefined) {
+      throw new NotInjected(`mount refuses (${reason}): run as root, where a program may mount`);
+    }
+    for (const signal of signals) process.once(signal, this.#stopped);
   }
 
   /** Takes all the space that is left. */
@@ -43,16 +43,29 @@ export class SmallDisk {
   }
 
   makeReadOnly(): void {
-    const { status, stderr } = spawnSync("mount", ["-o", "remount,ro", this.directory], { encoding: "utf8" });
-    if (status !== 0) throw new Error(`the disk can't be made read-only: ${stderr.trim()}`);
+    const reason = refused("mount", "-o", "remount,ro", this.directory);
+    if (reason !== undefined) throw new Error(`${this.directory} can't be made read-only: ${reason}`);
   }
 
   [Symbol.dispose](): void {
-    const { status, stderr } = spawnSync("umount", [this.directory], { encoding: "utf8" });
-    if (status !== 0) throw new Error(`${this.directory} can't be unmounted: ${stderr.trim()}`);
+    for (const signal of signals) process.off(signal, this.#stopped);
+    const reason = refused("umount", this.directory);
+    if (reason !== undefined) throw new Error(`${this.directory} can't be unmounted: ${reason}`);
   }
 
   get #filler(): string {
     return join(this.directory, "filler");
   }
+
+  /** The signal then does what it would have done. Files may still be open there: the kernel waits for them. */
+  readonly #stopped = (signal: NodeJS.Signals): void => {
+    refused("umount", "--lazy", this.directory);
+    process.kill(process.pid, signal);
+  };
+}
+
+/** Why the command failed; `undefined` when it didn't. */
+function refused(command: string, ...args: readonly string[]): string | undefined {
+  const { status, error, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  return status === 0 ? undefined : (error?.message ?? stderr).trim();
 }

@@ -12,12 +12,29 @@ export function isNoSpace(error: unknown): boolean {
 
 export const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT";
 
+/** What to do about what the machine said, where that is known. */
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: "Let this process's user read and write there",
+  EPERM: "Let this process's user read and write there",
+  EROFS: "Mount it for writing, or read it with openJournalReader()",
+  EMFILE: "Raise this process's limit of open files (ulimit -n), or close some",
+  ENFILE: "Raise this machine's limit of open files, or close some",
+};
+
 /** What the machine said, as IO_ERROR (NO_SPACE for a full disk); an `EhdbError` stays what it is. */
 export function machineError(error: unknown, what: string, path: string): EhdbError {
   if (error instanceof EhdbError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   if (isNoSpace(error)) {
-    return new EhdbError("NO_SPACE", `${what} failed: the disk is full (${reason}). Free some space, then call again`, { path }, error);
+    return new EhdbError(
+      "NO_SPACE",
+      `${what} failed: the disk is full (${reason}). Free some space, then call again`,
+      { path },
+      error,
+    );
   }
-  return new EhdbError("IO_ERROR", `${what} failed: ${reason}`, { path, errno: codeOf(error) ?? "" }, error);
+  const errno = codeOf(error) ?? "";
+  const remedy = remedies[errno];
+  const message = `${what} failed: ${reason}${remedy === undefined ? "" : `. ${remedy}`}`;
+  return new EhdbError("IO_ERROR", message, { path, errno }, error);
 }
