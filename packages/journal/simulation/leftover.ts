@@ -5,8 +5,8 @@ import type { Run } from "./context.ts";
 import { alone } from "./opening.ts";
 
 /**
- * Puts behind the newest segment's last batch what a disk may have left there: that batch once more, or, from another
- * segment, a batch of just the right size, number, sequence and chain. Neither may pass for the log's next batch.
+ * Puts behind the newest segment's last batch what a disk may have left there: one of its batches once more, or,
+ * from another segment, a batch of just the right size, number, sequence and chain. Neither may pass for the log's next batch.
  */
 export async function plantLeftover(run: Run): Promise<void> {
   await alone(run, "planting a leftover", async () => {
@@ -15,7 +15,7 @@ export async function plantLeftover(run: Run): Promise<void> {
     const names = (await files.list(DIRECTORY).catch(() => [])).filter((name) => name.endsWith(".segment"));
     for (const name of names.toReversed()) {
       const path = `${DIRECTORY}/${name}`;
-      const end = endOf(Buffer.from(run.host.content(path)), path);
+      const end = endOf(run, Buffer.from(run.host.content(path)), path);
       if (end === undefined) continue;
       const file = await files.open(path, "write");
       try {
@@ -33,12 +33,12 @@ export async function plantLeftover(run: Run): Promise<void> {
 
 interface End {
   readonly offset: number;
-  /** The last batch that carries records. */
+  /** One of the batches that carry records. */
   readonly batch: Buffer;
   readonly last: BatchHeader;
 }
 
-function endOf(content: Buffer, path: string): End | undefined {
+function endOf(run: Run, content: Buffer, path: string): End | undefined {
   const header = decodeSegmentHeader(content.subarray(0, DATA_START), path);
   if (header === undefined) return undefined;
   const seed = saltSeed(header.salt);
@@ -47,7 +47,7 @@ function endOf(content: Buffer, path: string): End | undefined {
   let last: BatchHeader | undefined;
   for (let next = decodeBatchHeader(content, offset, seed); next !== undefined; next = decodeBatchHeader(content, offset, seed)) {
     const bytes = content.subarray(offset, offset + batchBytes(next));
-    if (next.records > 0) batch = bytes;
+    if (next.records > 0 && (batch === undefined || run.random.chance(0.4))) batch = bytes;
     last = next;
     offset += bytes.length;
   }

@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
     file: "pump.ts",
     find: "      writer.syncing = done.catch(() => undefined);\n      await done;",
     replace:
-      "      const more = this.#intake.next();\n      if (isCurrent && more?.segment === writer && more.records > 0) await this.#write(more);\n      await done;\n      if (isCurrent) this.durable = this.written;",
+      "      const more = this.#intake.next();\n      const isPlain = this.#options.compression === \"none\" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));",
     seeds: 400,
   },
   {
@@ -69,9 +69,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an atomic write is split over two batches",
     file: "intake.ts",
-    find: "      batch.add(data);\n      this.stats.appendedBytes += data.length;",
+    find: "    const batch = this.#open as Batch;\n    const first = this.appended + 1;",
     replace:
-      "      if (!(this.#open as Batch).add(data)) batch.add(data);\n      if (records.length > 2 && data === records[1]) {\n        this.appended += 2;\n        this.#closeOpen();\n        this.#makeRoom(groupBytes);\n        this.appended -= 2;\n      }\n      this.stats.appendedBytes += data.length;",
+      "    const batch = this.#open as Batch;\n    const first = this.appended + 1;\n    const isRoomy = this.#space.blocked === undefined && this.#space.roomIn(batch.segment) > 600_000 && this.#queuedBytes < 100_000;\n    if (records.length > 3 && isRoomy && framedBytes(records) < 300_000) {\n      this.#mint(records.slice(0, 2));\n      this.#closeOpen();\n      this.#makeRoom(framedBytes(records));\n      const rest = records.slice(2);\n      const last = this.appended + rest.length;\n      for (const data of rest) (this.#open as Batch).add(data);\n      this.appended = last;\n      return { first, last, batch: this.#open as Batch };\n    }",
     seeds: 400,
   },
   {
@@ -98,8 +98,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the epoch isn't raised",
     file: "recovery.ts",
-    find: "const epoch = (tail?.epoch ?? 0) + 1;",
-    replace: "const epoch = Math.max(tail?.epoch ?? 0, 1);",
+    find: "const epoch = Math.max(context.leastEpoch, (tail?.epoch ?? 0) + 1);",
+    replace: "const epoch = Math.max(1, tail?.epoch ?? 0);",
     seeds: 50,
   },
   {

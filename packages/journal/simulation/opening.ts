@@ -22,7 +22,7 @@ export async function open(run: Run): Promise<Journal | NotOpened> {
   const { counts, random, host } = run;
   for (let attempt = 0; attempt < 8; attempt++) {
     if (attempt === 4) calm(run);
-    const filled = attempt >= 4 || random.chance(0.7) ? undefined : await alone(run, "filling the disk", async () => await fill(run, random.between(0, 1_300_000)));
+    const filled = attempt >= 4 || random.chance(0.7) ? undefined : await alone(run, "filling the disk", async () => await fill(run, random.pick([0, 8_000, 30_000, random.between(0, 1_300_000)])));
     if (filled !== undefined) return filled;
     if (random.chance(0.2)) host.crashAfter(random.between(1, 45));
     const opened = await alone(run, "openJournal", async () => {
