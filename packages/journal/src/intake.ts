@@ -231,7 +231,7 @@ export class Intake {
     this.#open = undefined;
     if (batch.records === 0 && batch.flags === 0) return;
     const bytes = diskBytes(batch.bodyBytes);
-    batch.segment.admitted += bytes;
+    this.#space.used(batch.segment, bytes);
     this.#queuedBytes += bytes;
     this.#queue.push(batch);
   }

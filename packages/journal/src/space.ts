@@ -8,6 +8,12 @@ import type { LoadContext } from "./segment.ts";
 const mib = 1024 * 1024;
 const leastAheadBytes = mib;
 const mostAheadBytes = 16 * mib;
+/**
+ * Zeros made at once: about twice what was used since the last time, so that the lead grows under load, and no sync has to
+ * carry a mountain of zeros that appends then wait for.
+ */
+const leastStepBytes = mib / 4;
+const mostStepBytes = 4 * mib;
 /** A new segment is made ready when this part of the one before is used. */
 const prepareAt = 0.8;
 const retryMillis = 250;
@@ -38,6 +44,8 @@ export class Space {
   #nextId: number;
   /** What somebody couldn't be given yet. */
   #wanted = 0;
+  #usedBefore = 0;
+  #usedAtStep = 0;
   #working: Promise<void> | undefined;
   #retry: Timer | undefined;
   #retired: SegmentWriter[] = [];
@@ -56,13 +64,13 @@ export class Space {
     const writer = this.filling;
     if (this.#fitsCapacity(writer, bytes)) {
       if (writer.admitted + bytes <= writer.allocated - MARK_RESERVE_BYTES) {
-        if (this.#isLow()) this.#work();
         return writer;
       }
     } else if (this.#prepared !== undefined) {
       const next = this.#prepared;
       this.#raiseCapacity(next, bytes);
       if (next.admitted + bytes <= next.allocated - MARK_RESERVE_BYTES) {
+        this.#usedBefore += writer.admitted;
         this.filling = next;
         this.#prepared = undefined;
         this.#work();
@@ -78,6 +86,12 @@ export class Space {
   placeMark(bytes: number): SegmentWriter | undefined {
     const writer = this.filling;
     return writer.admitted + bytes <= Math.min(writer.allocated, writer.capacity) ? writer : this.place(bytes);
+  }
+
+  /** The batch that was placed in `writer` turned out to take `bytes`. */
+  used(writer: SegmentWriter, bytes: number): void {
+    writer.admitted += bytes;
+    if (this.#wantsLead(this.filling) || this.#wantsNext()) this.#work();
   }
 
   /** How large a batch's place may grow in this segment. */
@@ -121,14 +135,22 @@ export class Space {
     if (writer.admitted === first) writer.capacity = Math.max(writer.capacity, first + bytes + MARK_RESERVE_BYTES);
   }
 
-  #ahead(writer: SegmentWriter): number {
-    return Math.min(mostAheadBytes, Math.max(leastAheadBytes, writer.admitted));
+  /** Bytes given to batches so far, in all segments. */
+  get #usedBytes(): number {
+    return this.#usedBefore + this.filling.admitted;
   }
 
-  #isLow(): boolean {
-    const writer = this.filling;
-    const more = writer.zeroed < writer.capacity && writer.zeroed - writer.admitted < this.#ahead(writer) / 2;
-    return more || (this.#prepared === undefined && writer.admitted > writer.capacity * prepareAt);
+  /** How far zeros should be ahead of what is used. */
+  get #aheadBytes(): number {
+    return Math.min(mostAheadBytes, Math.max(leastAheadBytes, this.#usedBytes));
+  }
+
+  #wantsLead(writer: SegmentWriter): boolean {
+    return writer.zeroed < writer.capacity && writer.zeroed - writer.admitted <= this.#aheadBytes - leastStepBytes;
+  }
+
+  #wantsNext(): boolean {
+    return this.filling.admitted > this.filling.capacity * prepareAt && (this.#prepared === undefined || this.#wantsLead(this.#prepared));
   }
 
   #work(): void {
@@ -151,66 +173,74 @@ export class Space {
   async #run(): Promise<void> {
     await this.#context.host.clock.yield();
     try {
-      while (!this.#ended && (await this.#step())) {
-        this.blocked = undefined;
-        this.#hooks.roomMade();
+      let isDone = true;
+      while (!this.#ended && (isDone || this.#wanted > 0)) {
+        isDone = await this.#step();
+        if (isDone || this.blocked !== undefined) this.#unblock();
       }
     } catch (error) {
       if (!isNoSpace(error)) {
         this.#hooks.failed(error);
         return;
       }
-      this.blocked = error;
-      this.#hooks.roomMade();
-      if (!this.#ended) this.#retry = this.#context.host.clock.timer(retryMillis, () => this.#work());
+      // There may be room for a need where there is none for a lead.
+      const millis = this.#wanted > 0 ? 0 : retryMillis;
+      if (!this.#ended) this.#retry = this.#context.host.clock.timer(millis, () => this.#work());
     }
+  }
+
+  #unblock(): void {
+    this.blocked = undefined;
+    this.#hooks.roomMade();
   }
 
   /** Does the next thing that is due; false when nothing is. */
   async #step(): Promise<boolean> {
-    const writer = this.filling;
-    const wanted = this.#wanted;
-    const needed = Math.min(writer.capacity, writer.admitted + wanted + MARK_RESERVE_BYTES);
-    const fits = wanted === 0 || this.#fitsCapacity(writer, wanted);
-    if (fits && wanted > 0 && writer.allocated < needed) {
-      await this.#extend(writer, needed, Math.min(writer.capacity, Math.max(needed, writer.admitted + this.#ahead(writer))));
+    if (this.#wanted > 0) {
+      try {
+        await this.#meetNeed(this.#wanted);
+      } catch (error) {
+        this.#wanted = 0;
+        this.blocked = error;
+        this.#hooks.roomMade();
+        throw error;
+      }
+      // Whoever still waits asks again.
       this.#wanted = 0;
       return true;
     }
-    if (!fits || (this.#prepared === undefined && writer.admitted > writer.capacity * prepareAt)) {
-      const least = DATA_START + OPEN_BATCH_BYTES + wanted + 2 * MARK_RESERVE_BYTES;
-      if (this.#prepared === undefined) {
-        this.#prepared = await this.#create(Math.max(least, Math.min(this.#segmentBytes, leastAheadBytes)));
-        this.#wanted = 0;
-        return true;
-      }
-      this.#raiseCapacity(this.#prepared, wanted);
-      if (this.#prepared.allocated < least) {
-        await this.#extend(this.#prepared, least, least);
-        this.#wanted = 0;
-        return true;
-      }
-    }
-    this.#wanted = 0;
-    if (writer.zeroed < writer.capacity && writer.zeroed - writer.admitted < this.#ahead(writer) / 2) {
-      await this.#extend(writer, writer.zeroed, Math.min(writer.capacity, writer.admitted + this.#ahead(writer)));
-      return true;
-    }
-    return false;
+    if (this.#wantsLead(this.filling)) await this.#extend(this.filling, 0);
+    else if (!this.#wantsNext()) return false;
+    else if (this.#prepared === undefined) await this.#prepare(0);
+    else await this.#extend(this.#prepared, 0);
+    return true;
   }
 
-  async #extend(writer: SegmentWriter, least: number, wanted: number): Promise<void> {
-    const zeroTo = async (end: number): Promise<void> => {
-      if (end <= writer.zeroed) return;
-      await writer.file.preallocate(writer.zeroed, end - writer.zeroed);
-      this.preallocatedBytes += end - writer.zeroed;
-      writer.zeroed = end;
-    };
+  /** Sees to it that there is room for a batch of `wanted` bytes. */
+  async #meetNeed(wanted: number): Promise<void> {
+    const writer = this.filling;
+    if (this.#fitsCapacity(writer, wanted)) {
+      const needed = writer.admitted + wanted + MARK_RESERVE_BYTES;
+      if (writer.allocated < needed) await this.#extend(writer, needed);
+      return;
+    }
+    const needed = DATA_START + OPEN_BATCH_BYTES + wanted + 2 * MARK_RESERVE_BYTES;
+    if (this.#prepared === undefined) return await this.#prepare(needed);
+    this.#raiseCapacity(this.#prepared, wanted);
+    if (this.#prepared.allocated < needed) await this.#extend(this.#prepared, needed);
+  }
+
+  /** The next piece of the lead, or as far as somebody waits for. */
+  async #extend(writer: SegmentWriter, needed: number): Promise<void> {
+    const used = this.#usedBytes;
+    const step = Math.min(mostStepBytes, Math.max(leastStepBytes, 2 * (used - this.#usedAtStep)));
+    this.#usedAtStep = used;
+    const wanted = Math.max(needed, Math.min(writer.capacity, writer.zeroed + step));
     try {
-      await zeroTo(wanted);
+      await this.#zero(writer, wanted);
     } catch (error) {
-      if (!isNoSpace(error) || least <= writer.zeroed) throw error;
-      await zeroTo(least);
+      if (!isNoSpace(error) || needed <= writer.zeroed) throw error;
+      await this.#zero(writer, needed);
     }
     // The sync of whoever writes covers the zeros too: give way to it first.
     while (writer.allocated < writer.zeroed && !this.#ended) {
@@ -220,10 +250,17 @@ export class Space {
     }
   }
 
-  async #create(zeroBytes: number): Promise<SegmentWriter> {
+  async #zero(writer: SegmentWriter, end: number): Promise<void> {
+    if (end <= writer.zeroed) return;
+    await writer.file.preallocate(writer.zeroed, end - writer.zeroed);
+    this.preallocatedBytes += end - writer.zeroed;
+    writer.zeroed = end;
+  }
+
+  async #prepare(needed: number): Promise<void> {
+    const zeroBytes = Math.max(needed, leastStepBytes);
     const id = this.#nextId++;
-    const writer = await createSegment(this.#context, { id, capacity: this.#segmentBytes, zeroBytes });
+    this.#prepared = await createSegment(this.#context, { id, capacity: this.#segmentBytes, zeroBytes });
     this.preallocatedBytes += zeroBytes;
-    return writer;
   }
 }
