@@ -251,6 +251,14 @@ describe("what isn't a record", () => {
   });
 });
 
+it("a view appends what it shows, not the buffer behind it", async () => {
+  const { journal } = await stage();
+  const whole = Uint8Array.from(range(0, 99));
+  await journal.appendAllDurable([whole.subarray(10, 20), Buffer.from(whole.buffer, 50, 3), Buffer.alloc(0)]);
+  expect((await collect(journal.scan())).map(({ data }) => [...data])).toEqual([range(10, 19), [50, 51, 52], []]);
+  await journal.close();
+});
+
 it("the caller may use its buffer again as soon as append returns", async () => {
   const { journal } = await stage();
   const reused = Buffer.alloc(500);

@@ -170,6 +170,29 @@ describe("a closed journal", () => {
   });
 });
 
+it("close and reopen at once both come to an end, and the directory is free afterwards", async () => {
+  for (const order of ["reopen under way", "reopen first", "close first"]) {
+    const { host, journal } = await stage();
+    await fill(journal, 2, 10);
+    host.failNext("dataSync");
+    expect(await codeOf(() => journal.appendDurable(bytes(1)))).toBe("OUTCOME_UNKNOWN");
+    const outcome = (call: Promise<unknown>): Promise<string> =>
+      call.then(
+        () => "done",
+        (error: { code: string }) => error.code,
+      );
+    const early = order === "close first" ? journal.close() : undefined;
+    const reopened = outcome(journal.reopen());
+    if (order === "reopen under way") await host.clock.yield();
+    const { state } = await (early ?? journal.close());
+    expect(await reopened).toBe(order === "reopen under way" ? "done" : "CLOSED");
+    expect(state).toBe(order === "reopen under way" ? "clean" : "partially durable");
+    const again = await openAt(host);
+    expect(again.last).toBeGreaterThanOrEqual(2);
+    await again.close();
+  }
+});
+
 describe("the lock", () => {
   it("refuses a second open in the same process, and changes nothing", async () => {
     const { host, journal } = await stage();

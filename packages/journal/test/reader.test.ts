@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulatedHost } from "@ehdb/host";
-import type { SimulatedHost } from "@ehdb/host";
+import type { Files, SimulatedHost } from "@ehdb/host";
 import { openJournalReader } from "@ehdb/journal";
 import type { ReadOnlyJournal } from "@ehdb/journal";
 import {
@@ -262,16 +262,25 @@ it("a closed reader says CLOSED, and closes again without complaint", async () =
   await journal.close();
 });
 
-it("a tail polls every pollMillis when the file system doesn't tell", async () => {
+it("a tail looks every pollMillis where the file system doesn't tell", async () => {
   const { host, journal } = await stage();
   await fill(journal, 1, 10);
   await host.advance(60);
-  const reader = await openReader(host, { pollMillis: 400 });
+  const { clock, random, workers } = host;
+  const files = new Proxy(host.files, {
+    get(target, name) {
+      if (name === "watch") return () => ({ close: () => undefined });
+      const value: unknown = target[name as keyof Files];
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  const reader = await openJournalReader({ dir: "/j", host: { files, clock, random, workers }, pollMillis: 400 });
   const tail = watch(reader);
-  await host.settle();
+  await host.advance(400 * 5);
   await fill(journal, 1, 10);
-  await host.advance(60);
-  await host.advance(400);
+  await host.advance(399);
+  expect(tail.seen).toEqual([1]);
+  await host.advance(1);
   expect(tail.seen).toEqual([1, 2]);
   await reader.close();
   await journal.close();

@@ -52,6 +52,27 @@ describe("read", () => {
   });
 });
 
+it("reads all over many segments keep few files open", async () => {
+  const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0, durability: "async" });
+  await pour(journal, 60, 400 * KIB);
+  expect(journal.stats().segments).toBeGreaterThan(25);
+  await journal.close();
+  const door = measured(host);
+  const again = await openAt(door.host, { segmentBytes: MIB, reserveBytes: 0 });
+  const before = door.open;
+  for (let round = 0; round < 2; round++) {
+    for (const sequence of range(1, 60)) {
+      expect((await again.read(sequence)).data[0]).toBe(sequence);
+      expect(door.open - before).toBeLessThanOrEqual(17);
+    }
+  }
+  const all = await Promise.all(range(1, 60).map((sequence) => again.read(sequence)));
+  expect(all.map(({ sequence }) => sequence)).toEqual(range(1, 60));
+  expect(door.open - before).toBeLessThanOrEqual(17);
+  await again.close();
+  expect(door.open).toBe(0);
+});
+
 describe("scan", () => {
   it("gives exactly what is asked for, in order, by record and by batch", async () => {
     const { journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
