@@ -171,21 +171,19 @@ export class Space {
   }
 
   async #run(): Promise<void> {
-    await this.#context.host.clock.yield();
-    try {
-      let isDone = true;
-      while (!this.#ended && (isDone || this.#wanted > 0)) {
+    const { clock } = this.#context.host;
+    await clock.yield();
+    for (let isDone = true; !this.#ended && (isDone || this.#wanted > 0); ) {
+      try {
         isDone = await this.#step();
         if (isDone || this.blocked !== undefined) this.#unblock();
-      }
-    } catch (error) {
-      if (!isNoSpace(error)) {
-        this.#hooks.failed(error);
+      } catch (error) {
+        if (!isNoSpace(error)) return this.#hooks.failed(error);
+        // There may be room for a need where there is none for a lead.
+        if (this.#wanted > 0) continue;
+        if (!this.#ended) this.#retry = clock.timer(retryMillis, () => this.#work());
         return;
       }
-      // There may be room for a need where there is none for a lead.
-      const millis = this.#wanted > 0 ? 0 : retryMillis;
-      if (!this.#ended) this.#retry = this.#context.host.clock.timer(millis, () => this.#work());
     }
   }
 
