@@ -377,7 +377,8 @@ export class OpenJournal implements Journal, LogView {
     }
     this.#past = withWriter(this.#past, before);
     this.#counts.reopens++;
-    this.#cuts.add(this.#epoch, recovered.last);
+    // A log that can only be read for now shows less, and has lost nothing.
+    if (recovered.writer !== undefined) this.#cuts.add(this.#epoch, recovered.last);
     this.#begin(recovered);
     this.generation++;
     this.#news.announce();
