@@ -12,10 +12,45 @@ export const DIRECTORY = "/journal";
 
 /** What a run counts of its own; the host's statistics come on top. */
 export const countNames = [
-  "opens", "reopens", "crashInRecovery", "crashInClose", "crashInReopen", "kills", "closes", "poisonings", "readOnlyOpens",
-  "writes", "refused", "queueFull", "noSpaceErrors", "outcomeUnknown", "roomAgain", "readies", "flushes", "modeChanges",
-  "drops", "retentions", "rolls", "scans", "reads", "tails", "tailsCut", "checkpoints", "cutCheckpoints", "readers", "readerRecords",
-  "verifies", "copied", "cutRecords", "encrypted", "compressed", "rots", "rotsFound", "salvages", "clockJumps", "leftovers",
+  "opens",
+  "reopens",
+  "crashInRecovery",
+  "crashInClose",
+  "crashInReopen",
+  "kills",
+  "closes",
+  "poisonings",
+  "readOnlyOpens",
+  "writes",
+  "refused",
+  "queueFull",
+  "noSpaceErrors",
+  "outcomeUnknown",
+  "roomAgain",
+  "readies",
+  "flushes",
+  "modeChanges",
+  "drops",
+  "retentions",
+  "rolls",
+  "scans",
+  "reads",
+  "tails",
+  "tailsCut",
+  "checkpoints",
+  "cutCheckpoints",
+  "readers",
+  "readerRecords",
+  "verifies",
+  "copied",
+  "cutRecords",
+  "encrypted",
+  "compressed",
+  "rots",
+  "rotsFound",
+  "salvages",
+  "clockJumps",
+  "leftovers",
 ] as const;
 
 export type Counts = Record<(typeof countNames)[number], number>;
@@ -65,14 +100,16 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 }
 
 export function describe(error: unknown): string {
-  if (isEhdbError(error)) return `${error.code}: ${error.message} ${JSON.stringify(error.data)}${error.cause instanceof Error ? ` <- ${error.cause.message}` : ""}`;
+  if (isEhdbError(error))
+    return `${error.code}: ${error.message} ${JSON.stringify(error.data)}${error.cause instanceof Error ? ` <- ${error.cause.message}` : ""}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** Which errors may happen at all, given the trouble that this run asked for. */
 export function mayHappen(run: Run, code: ErrorCode | undefined): boolean {
   const { trouble } = run.settings;
-  if (code === "POISONED" || code === "OUTCOME_UNKNOWN") return trouble === "failed syncs" || trouble === "failed writes" || trouble === "all";
+  if (code === "POISONED" || code === "OUTCOME_UNKNOWN")
+    return trouble === "failed syncs" || trouble === "failed writes" || trouble === "all";
   if (code === "IO_ERROR") return trouble !== "none" && trouble !== "no space";
   if (code === "NO_SPACE" || code === "READ_ONLY") return run.full;
   return false;
@@ -83,11 +120,13 @@ export function inspect(work: Work): void {
   const { run, journal } = work;
   if (run.host.frozen) return;
   const { appended, written, durable } = journal.cursors;
-  if (!(durable <= written && written <= appended)) run.ledger.fail(`cursors: durable ${durable}, written ${written}, appended ${appended}`);
+  if (!(durable <= written && written <= appended))
+    run.ledger.fail(`cursors: durable ${durable}, written ${written}, appended ${appended}`);
   if (durable < run.ledger.firm && journal.state !== "read-only") {
     run.ledger.fail(`the durable cursor is ${durable}, and ${run.ledger.firm} was acknowledged`);
   }
   run.ledger.acknowledge(durable);
-  if (journal.state === "poisoned" && !mayHappen(run, "POISONED")) run.ledger.fail("the journal is poisoned, and nothing has failed");
+  if (journal.state === "poisoned" && !mayHappen(run, "POISONED"))
+    run.ledger.fail("the journal is poisoned, and nothing has failed");
   run.ledger.checkFirst(journal.first);
 }

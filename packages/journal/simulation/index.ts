@@ -37,8 +37,26 @@ export async function run(seed: number): Promise<RunResult> {
   }
   if (ledger.violations.length === 0) await lastLook(context);
   const { statistics, history } = context.host;
-  const { operations, lostUnsyncedWrites, tornWrites, lostDirectoryOperations, noSpace, failedSyncs, failedWrites, crashes } = statistics;
-  const met = { operations, crashes, unsynced: lostUnsyncedWrites, torn: tornWrites, lostDirectoryOperations, noSpace, failedSync: failedSyncs, failedWrites };
+  const {
+    operations,
+    lostUnsyncedWrites,
+    tornWrites,
+    lostDirectoryOperations,
+    noSpace,
+    failedSyncs,
+    failedWrites,
+    crashes,
+  } = statistics;
+  const met = {
+    operations,
+    crashes,
+    unsynced: lostUnsyncedWrites,
+    torn: tornWrites,
+    lostDirectoryOperations,
+    noSpace,
+    failedSync: failedSyncs,
+    failedWrites,
+  };
   return { violations: ledger.violations, counts: { ...context.counts, ...met }, digest: history.digest };
 }
 
@@ -72,8 +90,30 @@ export const simulation: Simulation = {
   tier: "journal",
   run,
   required: [
-    "operations", "unsynced", "torn", "noSpace", "failedSync", "crashInRecovery", "crashInClose", "crashInReopen", "kills", "reopens",
-    "poisonings", "roomAgain", "rolls", "drops", "encrypted", "compressed", "tails", "cutCheckpoints", "readers", "readerRecords",
-    "cutRecords", "copied", "rotsFound", "salvages", "leftovers",
+    "operations",
+    "unsynced",
+    "torn",
+    "noSpace",
+    "failedSync",
+    "crashInRecovery",
+    "crashInClose",
+    "crashInReopen",
+    "kills",
+    "reopens",
+    "poisonings",
+    "roomAgain",
+    "rolls",
+    "drops",
+    "encrypted",
+    "compressed",
+    "tails",
+    "cutCheckpoints",
+    "readers",
+    "readerRecords",
+    "cutRecords",
+    "copied",
+    "rotsFound",
+    "salvages",
+    "leftovers",
   ],
 };

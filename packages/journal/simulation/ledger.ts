@@ -68,14 +68,16 @@ export class Ledger {
   /** The journal said that the write has these sequences. */
   mint(write: Write, first: number): void {
     if (write.state === "refused") this.fail(`write ${write.id} was refused and has sequence ${first}`);
-    if (write.first !== 0 && write.first !== first) this.fail(`write ${write.id} is at ${write.first}, and its caller was told ${first}`);
+    if (write.first !== 0 && write.first !== first)
+      this.fail(`write ${write.id} is at ${write.first}, and its caller was told ${first}`);
     if (write.state === "minted" || write.state === "cut") return;
     this.#place(write, first);
   }
 
   /** The journal said no: nothing of it may ever be seen. */
   refuse(write: Write, code: string): void {
-    if (write.state === "minted") this.fail(`write ${write.id} was refused with ${code} and is in the log at ${write.first}`);
+    if (write.state === "minted")
+      this.fail(`write ${write.id} was refused with ${code} and is in the log at ${write.first}`);
     write.state = "refused";
   }
 
@@ -92,9 +94,12 @@ export class Ledger {
       this.fail(`sequence ${sequence} (epoch ${epoch}, ${data.length} bytes) holds what nobody asked for`);
       return;
     }
-    if (Buffer.compare(place.data, data) !== 0) this.fail(`sequence ${sequence} doesn't hold the bytes of write ${place.write.id}`);
-    if (place.write.epoch !== epoch) this.fail(`sequence ${sequence} was minted in epoch ${place.write.epoch} and says ${epoch}`);
-    if (place.time !== -1 && place.time !== time) this.fail(`the time of sequence ${sequence} was ${place.time} and is ${time}`);
+    if (Buffer.compare(place.data, data) !== 0)
+      this.fail(`sequence ${sequence} doesn't hold the bytes of write ${place.write.id}`);
+    if (place.write.epoch !== epoch)
+      this.fail(`sequence ${sequence} was minted in epoch ${place.write.epoch} and says ${epoch}`);
+    if (place.time !== -1 && place.time !== time)
+      this.fail(`the time of sequence ${sequence} was ${place.time} and is ${time}`);
     place.time = time;
     if (firmly) this.acknowledge(sequence);
   }
@@ -160,7 +165,8 @@ export class Ledger {
     while (this.#places.length < first) this.#places.push(undefined);
     for (const [i, data] of write.records.entries()) {
       const there = this.#places[first + i];
-      if (there !== undefined) this.fail(`sequence ${first + i} was given to write ${there.write.id} and to write ${write.id}`);
+      if (there !== undefined)
+        this.fail(`sequence ${first + i} was given to write ${there.write.id} and to write ${write.id}`);
       this.#places[first + i] = { write, data, time: -1 };
     }
   }

@@ -1,4 +1,12 @@
-import { BATCH_HEADER_BYTES, batchBytes, DATA_START, decodeBatchHeader, decodeSegmentHeader, saltSeed, sealBatch } from "../src/format.ts";
+import {
+  BATCH_HEADER_BYTES,
+  batchBytes,
+  DATA_START,
+  decodeBatchHeader,
+  decodeSegmentHeader,
+  saltSeed,
+  sealBatch,
+} from "../src/format.ts";
 import type { BatchHeader } from "../src/format.ts";
 import { DIRECTORY } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -45,7 +53,11 @@ function endOf(run: Run, content: Buffer, path: string): End | undefined {
   let offset = DATA_START;
   let batch: Buffer | undefined;
   let last: BatchHeader | undefined;
-  for (let next = decodeBatchHeader(content, offset, seed); next !== undefined; next = decodeBatchHeader(content, offset, seed)) {
+  for (
+    let next = decodeBatchHeader(content, offset, seed);
+    next !== undefined;
+    next = decodeBatchHeader(content, offset, seed)
+  ) {
     const bytes = content.subarray(offset, offset + batchBytes(next));
     if (next.records > 0 && (batch === undefined || run.random.chance(0.4))) batch = bytes;
     last = next;

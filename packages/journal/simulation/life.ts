@@ -51,7 +51,15 @@ async function afterwards(run: Run): Promise<boolean> {
 async function work(run: Run, journal: Journal): Promise<StageEnd> {
   const { random, settings } = run;
   const stage = new Stage(run.host, (who, error) => run.ledger.fail(`${who}: ${describe(error)}`));
-  const working: Work = { run, stage, journal, epoch: journal.epoch, showsDurable: journal.durability === "sync", crowded: false, closing: false };
+  const working: Work = {
+    run,
+    stage,
+    journal,
+    epoch: journal.epoch,
+    showsDurable: journal.durability === "sync",
+    crowded: false,
+    closing: false,
+  };
   const { rolls } = journal.stats();
   const controller = new AbortController();
   const { signal } = controller;
@@ -73,7 +81,8 @@ async function work(run: Run, journal: Journal): Promise<StageEnd> {
       controller.abort();
     }
   });
-  for (let tails = random.between(0, 2); tails > 0; tails--) stage.start("a tail", async () => await tail(working, journal, signal, () => working.showsDurable));
+  for (let tails = random.between(0, 2); tails > 0; tails--)
+    stage.start("a tail", async () => await tail(working, journal, signal, () => working.showsDurable));
   if (random.chance(0.3)) stage.start("a reader", async () => await readerProcess(working, signal));
   const end = await stage.finish();
   if (end === "hung") run.ledger.fail(`it hangs: ${stage.waiting}`);
@@ -91,8 +100,10 @@ async function close(run: Run, journal: Journal): Promise<"frozen" | "failed" | 
     const { state, cursors } = await journal.close();
     counts.closes++;
     if (state === "clean") {
-      if (cursors.durable !== cursors.appended) ledger.fail(`close says clean, with ${cursors.durable} of ${cursors.appended} durable`);
-      if (cursors.appended !== appended && healthy) ledger.fail(`close says that ${cursors.appended} were appended, and it was ${appended}`);
+      if (cursors.durable !== cursors.appended)
+        ledger.fail(`close says clean, with ${cursors.durable} of ${cursors.appended} durable`);
+      if (cursors.appended !== appended && healthy)
+        ledger.fail(`close says that ${cursors.appended} were appended, and it was ${appended}`);
       if (healthy) ledger.acknowledge(cursors.appended);
     } else if (state === "timed out") ledger.fail("close timed out, and no timeout was given");
     else if (!mayHappen(run, "POISONED") && healthy) ledger.fail(`close says ${state}, and nothing has failed`);

@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
     file: "pump.ts",
     find: "      writer.syncing = done.catch(() => undefined);\n      await done;",
     replace:
-      "      const more = this.#intake.next();\n      const isPlain = this.#options.compression === \"none\" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));",
+      '      const more = this.#intake.next();\n      const isPlain = this.#options.compression === "none" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));',
     seeds: 400,
   },
   {
@@ -105,8 +105,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a failed sync is tried again",
     file: "pump.ts",
-    find: "      this.#hooks.failed(error, \"a sync\");\n      return;",
-    replace: "      await writer.file.dataSync().catch((again) => this.#hooks.failed(again, \"a sync\"));\n      void error;",
+    find: '      this.#hooks.failed(error, "a sync");\n      return;',
+    replace:
+      '      await writer.file.dataSync().catch((again) => this.#hooks.failed(again, "a sync"));\n      void error;',
     seeds: 400,
   },
   {
@@ -140,7 +141,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a mode change strands those who wait for a sync",
     file: "pump.ts",
-    find: "if (durability === \"async\" && this.durability !== \"async\") this.wantSync(this.#intake.appended);",
+    find: 'if (durability === "async" && this.durability !== "async") this.wantSync(this.#intake.appended);',
     replace: "",
     seeds: 600,
   },

@@ -22,7 +22,14 @@ export async function open(run: Run): Promise<Journal | NotOpened> {
   const { counts, random, host } = run;
   for (let attempt = 0; attempt < 8; attempt++) {
     if (attempt === 4) calm(run);
-    const filled = attempt >= 4 || random.chance(0.7) ? undefined : await alone(run, "filling the disk", async () => await fill(run, random.pick([0, 8_000, 30_000, random.between(0, 1_300_000)])));
+    const filled =
+      attempt >= 4 || random.chance(0.7)
+        ? undefined
+        : await alone(
+            run,
+            "filling the disk",
+            async () => await fill(run, random.pick([0, 8_000, 30_000, random.between(0, 1_300_000)])),
+          );
     if (filled !== undefined) return filled;
     if (random.chance(0.2)) host.crashAfter(random.between(1, 45));
     const opened = await alone(run, "openJournal", async () => {
@@ -126,8 +133,10 @@ async function checkOpened(run: Run, journal: Journal): Promise<undefined> {
   const { readError } = host.faults;
   host.faults.readError = 0;
   const { first, last, recovery } = journal;
-  if (recovery.last !== last) ledger.fail(`the recovery report says ${recovery.last} is the last, and the journal ${last}`);
-  if (journal.state !== "read-only" && journal.cursors.durable !== last) ledger.fail(`after recovery ${last} is the last, and only ${journal.cursors.durable} durable`);
+  if (recovery.last !== last)
+    ledger.fail(`the recovery report says ${recovery.last} is the last, and the journal ${last}`);
+  if (journal.state !== "read-only" && journal.cursors.durable !== last)
+    ledger.fail(`after recovery ${last} is the last, and only ${journal.cursors.durable} durable`);
   let next = first;
   let time = 0;
   for await (const batch of journal.scan().batches()) {
@@ -140,7 +149,7 @@ async function checkOpened(run: Run, journal: Journal): Promise<undefined> {
     }
   }
   if (next !== last + 1) ledger.fail(`a scan of the whole log ends at ${next - 1}, and the last is ${last}`);
-  if (run.random.chance(0.3)) {
+  if (run.random.chance(0.15)) {
     const { ok, damage } = await journal.verify();
     if (!ok) ledger.fail(`verify after recovery found damage: ${JSON.stringify(damage[0])}`);
   }
@@ -160,7 +169,14 @@ async function tryCheckpoint(run: Run, journal: Journal, shown: Shown): Promise<
   const { first, last } = journal;
   // Only what follows is certain once the record itself has been dropped.
   if (sequence < first && write.state === "cut") return;
-  const expected = sequence + 1 < first ? "COMPACTED" : write.state === "cut" ? "TRUNCATED" : sequence === last ? "nothing" : sequence + 1;
+  const expected =
+    sequence + 1 < first
+      ? "COMPACTED"
+      : write.state === "cut"
+        ? "TRUNCATED"
+        : sequence === last
+          ? "nothing"
+          : sequence + 1;
   let got: string | number | undefined = "nothing";
   try {
     for await (const [record] of batchesOf(run, journal.scan({ after: checkpoint }))) {
@@ -173,5 +189,8 @@ async function tryCheckpoint(run: Run, journal: Journal, shown: Shown): Promise<
   }
   run.counts.checkpoints++;
   if (expected === "TRUNCATED") run.counts.cutCheckpoints++;
-  if (got !== expected) run.ledger.fail(`a scan after ${sequence} of epoch ${checkpoint.epoch} (${write.state}) gave ${got}, not ${expected}; the log is ${first} to ${last}`);
+  if (got !== expected)
+    run.ledger.fail(
+      `a scan after ${sequence} of epoch ${checkpoint.epoch} (${write.state}) gave ${got}, not ${expected}; the log is ${first} to ${last}`,
+    );
 }

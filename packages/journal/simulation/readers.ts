@@ -24,14 +24,17 @@ async function readOne(work: Work): Promise<void> {
   const { run, journal, stage } = work;
   const { first, last } = journal;
   const aside = run.random.chance(0.1);
-  const sequence = aside ? run.random.pick([last + 1_000_000, Math.max(1, first - 1)]) : run.random.between(first, last);
+  const sequence = aside
+    ? run.random.pick([last + 1_000_000, Math.max(1, first - 1)])
+    : run.random.between(first, last);
   if (sequence < 1 || (!aside && last < first)) return;
   await stage.step(`read(${sequence})`, async () => {
     try {
       const record = await journal.read(sequence);
       run.counts.reads++;
       if (record.sequence !== sequence) run.ledger.fail(`read(${sequence}) resolved with ${record.sequence}`);
-      if (sequence < run.ledger.low) run.ledger.fail(`read(${sequence}) found a record below ${run.ledger.low}, where all was dropped`);
+      if (sequence < run.ledger.low)
+        run.ledger.fail(`read(${sequence}) found a record below ${run.ledger.low}, where all was dropped`);
       look(run, record, work.showsDurable);
     } catch (error) {
       const code = codeOf(error);
@@ -60,7 +63,8 @@ async function scanSome(work: Work): Promise<void> {
         }
       }
       run.counts.scans++;
-      if (next <= Math.min(to ?? last, last) && journal.state !== "poisoned") ledger.fail(`a scan from ${from} to ${to ?? last} ended at ${next - 1}`);
+      if (next <= Math.min(to ?? last, last) && journal.state !== "poisoned")
+        ledger.fail(`a scan from ${from} to ${to ?? last} ended at ${next - 1}`);
       if (to !== undefined && next > to + 1) ledger.fail(`a scan to ${to} went on to ${next - 1}`);
     } catch (error) {
       if (codeOf(error) === "COMPACTED" && from < ledger.lowMost) return;
@@ -74,7 +78,8 @@ export async function verify(work: Work): Promise<void> {
     try {
       const report = await work.journal.verify();
       work.run.counts.verifies++;
-      if (!report.ok && work.journal.state !== "poisoned") work.run.ledger.fail(`verify found damage: ${JSON.stringify(report.damage[0])}`);
+      if (!report.ok && work.journal.state !== "poisoned")
+        work.run.ledger.fail(`verify found damage: ${JSON.stringify(report.damage[0])}`);
     } catch (error) {
       readError(work, error);
     }
@@ -82,10 +87,18 @@ export async function verify(work: Work): Promise<void> {
 }
 
 /** Follows the log from some place until it's told to stop, by whatever name the log may cut what it was shown. */
-export async function tail(work: Work, reader: JournalReader, signal: AbortSignal, firmly: () => boolean): Promise<void> {
+export async function tail(
+  work: Work,
+  reader: JournalReader,
+  signal: AbortSignal,
+  firmly: () => boolean,
+): Promise<void> {
   const { run, stage } = work;
   const { random, ledger } = run;
-  const options: TailOptions = random.chance(0.5) || reader.last < reader.first ? { signal } : { signal, from: random.between(reader.first, reader.last + 1) };
+  const options: TailOptions =
+    random.chance(0.5) || reader.last < reader.first
+      ? { signal }
+      : { signal, from: random.between(reader.first, reader.last + 1) };
   let previous: Shown | undefined;
   let next = options.from ?? 0;
   run.counts.tails++;
@@ -94,7 +107,8 @@ export async function tail(work: Work, reader: JournalReader, signal: AbortSigna
       for await (const batch of batchesOf(run, reader.tail(options))) {
         for (const record of batch) {
           if (next !== 0 && record.sequence !== next) ledger.fail(`a tail went from ${next - 1} to ${record.sequence}`);
-          if (previous?.write.state === "cut") ledger.fail(`a tail went on at ${record.sequence} after the record before was cut`);
+          if (previous?.write.state === "cut")
+            ledger.fail(`a tail went on at ${record.sequence} after the record before was cut`);
           next = record.sequence + 1;
           previous = look(run, record, firmly());
         }
@@ -119,7 +133,12 @@ export async function tail(work: Work, reader: JournalReader, signal: AbortSigna
 export async function readerProcess(work: Work, signal: AbortSignal): Promise<void> {
   const { run, stage } = work;
   const { random, ledger } = run;
-  const options = { dir: DIRECTORY, host: run.host, pollMillis: 50, ...(run.settings.encrypted ? { encryption: drawKeys(random) } : {}) };
+  const options = {
+    dir: DIRECTORY,
+    host: run.host,
+    pollMillis: 50,
+    ...(run.settings.encrypted ? { encryption: drawKeys(random) } : {}),
+  };
   const journal = await stage.step("opening a reader", async () => {
     try {
       return await openJournalReader(options);
@@ -152,7 +171,8 @@ export async function readerProcess(work: Work, signal: AbortSignal): Promise<vo
 
 async function until(stage: Stage, signal: AbortSignal): Promise<void> {
   await stage.step("the end of the work", async () => {
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    if (!signal.aborted)
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   });
 }
 

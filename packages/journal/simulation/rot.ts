@@ -46,7 +46,9 @@ export async function rot(run: Run, journal: Journal): Promise<void> {
   await alone(run, "a look at what has rotted", async () => {
     const damage = await look(run);
     if (damage === undefined) {
-      run.ledger.fail(`a bit flipped at byte ${place.offset} of ${place.path}, in record ${chosen.first} to ${chosen.last}, and nobody noticed`);
+      run.ledger.fail(
+        `a bit flipped at byte ${place.offset} of ${place.path}, in record ${chosen.first} to ${chosen.last}, and nobody noticed`,
+      );
       return;
     }
     run.counts.rotsFound++;
@@ -83,7 +85,10 @@ async function look(run: Run): Promise<Damage | undefined> {
   try {
     journal = await openJournal(optionsOf(run));
     for await (const batch of journal.scan().batches()) for (const record of batch) run.ledger.see(record, false);
-    if (journal.last < run.ledger.firm) run.ledger.fail(`after a bit flipped, the log ends at ${journal.last} in silence; ${run.ledger.firm} was acknowledged`);
+    if (journal.last < run.ledger.firm)
+      run.ledger.fail(
+        `after a bit flipped, the log ends at ${journal.last} in silence; ${run.ledger.firm} was acknowledged`,
+      );
     return undefined;
   } catch (error) {
     if (codeOf(error) !== "CORRUPT") throw error;
@@ -101,28 +106,39 @@ async function look(run: Run): Promise<Damage | undefined> {
 function checkDamage(run: Run, damage: Damage, place: { path: string; offset: number }, { first, last }: Group): void {
   const { file, offset } = damage;
   const names = file === place.path && offset <= place.offset && damage.first <= first && damage.last >= last;
-  if (!names) run.ledger.fail(`a bit flipped at byte ${place.offset} of ${place.path}, in ${first} to ${last}, and the error says ${JSON.stringify(damage)}`);
+  if (!names)
+    run.ledger.fail(
+      `a bit flipped at byte ${place.offset} of ${place.path}, in ${first} to ${last}, and the error says ${JSON.stringify(damage)}`,
+    );
 }
 
 async function rescue(run: Run, { first, last }: Group): Promise<void> {
   const { ledger } = run;
   const { dir: _, ...options } = optionsOf(run);
   const { host, encryption } = options;
-  const report = await salvage({ dir: DIRECTORY, to: SALVAGED, ...(host === undefined ? {} : { host }), ...(encryption === undefined ? {} : { encryption }) });
+  const report = await salvage({
+    dir: DIRECTORY,
+    to: SALVAGED,
+    ...(host === undefined ? {} : { host }),
+    ...(encryption === undefined ? {} : { encryption }),
+  });
   run.counts.salvages++;
   for (const lost of report.lost) {
-    if (lost.first < first || lost.last > last) ledger.fail(`salvage lost ${lost.first} to ${lost.last}, and only ${first} to ${last} rotted`);
+    if (lost.first < first || lost.last > last)
+      ledger.fail(`salvage lost ${lost.first} to ${lost.last}, and only ${first} to ${last} rotted`);
   }
   const journal = await openJournal({ dir: SALVAGED, ...options });
   let next = journal.first;
   for await (const batch of journal.scan().batches()) {
     for (const record of batch) {
-      if (record.sequence !== next && !(next >= first && record.sequence === last + 1)) ledger.fail(`the salvaged log goes from ${next - 1} to ${record.sequence}`);
+      if (record.sequence !== next && !(next >= first && record.sequence === last + 1))
+        ledger.fail(`the salvaged log goes from ${next - 1} to ${record.sequence}`);
       next = record.sequence + 1;
       ledger.see({ ...record, epoch: ledger.epochOf(record.sequence) ?? record.epoch }, false);
     }
   }
-  if (next !== ledger.last + 1) ledger.fail(`the salvaged log ends at ${next - 1}, and the damaged one had ${ledger.last}`);
+  if (next !== ledger.last + 1)
+    ledger.fail(`the salvaged log ends at ${next - 1}, and the damaged one had ${ledger.last}`);
   const appended = await journal.appendDurable(new Uint8Array(8));
   if (appended <= ledger.last) ledger.fail(`the salvaged log gave sequence ${appended} again`);
   await journal.close();

@@ -22,17 +22,27 @@ export interface Settings {
 
 export function drawSettings(random: Random): Settings {
   const rots = random.chance(0.12);
-  const trouble: Trouble = rots ? "none" : random.pick(["none", "none", "no space", "failed syncs", "failed syncs", "failed writes", "failed reads", "all"]);
+  const trouble: Trouble = rots
+    ? "none"
+    : random.pick(["none", "none", "no space", "failed syncs", "failed syncs", "failed writes", "failed reads", "all"]);
   const scale = random.pick<Scale>(["small", "small", "small", "small", "mixed", "mixed", "rolling"]);
   const encrypted = random.chance(0.25);
-  const retention = random.chance(0.15) ? { maxBytes: random.between(1, 3) * MIB } : random.chance(0.05) ? { maxRecords: random.between(20, 200) } : undefined;
+  const retention = random.chance(0.15)
+    ? { maxBytes: random.between(1, 3) * MIB }
+    : random.chance(0.05)
+      ? { maxRecords: random.between(20, 200) }
+      : undefined;
   return {
     scale,
     trouble,
     rots,
     encrypted,
-    lives: random.between(2, 4),
-    faults: { ...drawFaults(random, trouble), shortWrite: random.chance(0.2) ? 0.1 : 0, slow: random.chance(0.3) ? 0.2 : 0 },
+    lives: random.between(2, 3),
+    faults: {
+      ...drawFaults(random, trouble),
+      shortWrite: random.chance(0.2) ? 0.1 : 0,
+      slow: random.chance(0.3) ? 0.2 : 0,
+    },
     options: {
       durability: random.pick(["sync", "sync", "batch", "async"]),
       batchBytes: random.pick([1, 4 * KIB, 256 * KIB]),
@@ -53,7 +63,11 @@ export function drawSettings(random: Random): Settings {
 function drawFaults(random: Random, trouble: Trouble): Partial<Faults> {
   const often = random.pick([0.003, 0.01, 0.05]);
   const is = (...kinds: Trouble[]): number => (kinds.includes(trouble) ? often : 0);
-  return { syncError: is("failed syncs", "all"), writeError: is("failed writes", "all"), readError: is("failed reads", "all") };
+  return {
+    syncError: is("failed syncs", "all"),
+    writeError: is("failed writes", "all"),
+    readError: is("failed reads", "all"),
+  };
 }
 
 const keys = Object.fromEntries(["spring", "summer", "autumn"].map((id, i) => [id, new Uint8Array(32).fill(i + 1)]));

@@ -56,12 +56,15 @@ export class Stage {
   }
 
   async pause(millis: number): Promise<void> {
-    await this.step(`a pause of ${millis} ms`, () => new Promise<void>((resolve) => void this.host.clock.timer(millis, resolve)));
+    await this.step(
+      `a pause of ${millis} ms`,
+      () => new Promise<void>((resolve) => void this.host.clock.timer(millis, resolve)),
+    );
   }
 
   /** Until every actor is done. */
   async finish(): Promise<StageEnd> {
-    for (let idle = 0, seen = -1; ; ) {
+    for (let idle = 0, seen = -1; ;) {
       if (await this.#spins(this.host.settle())) return "hung";
       if (this.host.frozen) return "frozen";
       if (this.#actors.size === 0) return "done";

@@ -7,7 +7,11 @@ import { fill } from "./opening.ts";
 export async function upkeep(work: Work, operations: number): Promise<void> {
   const { run, stage } = work;
   const { random } = run;
-  for (let left = operations; left > 0 && work.journal.state !== "poisoned" && work.journal.state !== "closed"; left--) {
+  for (
+    let left = operations;
+    left > 0 && work.journal.state !== "poisoned" && work.journal.state !== "closed";
+    left--
+  ) {
     await stage.pause(random.pick([1, 10, 60]));
     const choice = random.between(0, 9);
     if (choice < 2) await drop(work);
@@ -73,10 +77,15 @@ async function trouble(work: Work): Promise<void> {
   const { random, host } = run;
   const { trouble: kind } = run.settings;
   if (kind === "failed syncs" && random.chance(0.3)) host.failNext("dataSync");
-  if (kind === "failed writes" && random.chance(0.3)) host.failNext(random.pick(["writeAtSync", "write", "preallocate"]));
-  if (kind === "all" && random.chance(0.2)) host.failNext(random.pick(["rename", "remove", "syncDirectory", "create", "list"]));
+  if (kind === "failed writes" && random.chance(0.3))
+    host.failNext(random.pick(["writeAtSync", "write", "preallocate"]));
+  if (kind === "all" && random.chance(0.2))
+    host.failNext(random.pick(["rename", "remove", "syncDirectory", "create", "list"]));
   if (kind !== "no space" && kind !== "all") return;
-  await stage.step("filling the disk", async () => await fill(run, random.pick([0, random.between(0, 20_000), random.between(0, 1_500_000)])));
+  await stage.step(
+    "filling the disk",
+    async () => await fill(run, random.pick([0, random.between(0, 20_000), random.between(0, 1_500_000)])),
+  );
   if (random.chance(0.3)) return;
   await stage.pause(random.pick([10, 300, 1000]));
   await makeRoom(work);

@@ -9,7 +9,11 @@ const tooMuch = new Uint8Array(16 * 1024 * 1024 + 1);
 export async function writer(work: Work, operations: number): Promise<void> {
   const { run, stage } = work;
   const { random } = run;
-  for (let left = operations; left > 0 && work.journal.state !== "poisoned" && work.journal.state !== "closed"; left--) {
+  for (
+    let left = operations;
+    left > 0 && work.journal.state !== "poisoned" && work.journal.state !== "closed";
+    left--
+  ) {
     inspect(work);
     const choice = random.between(0, 99);
     if (choice < 25) for (let burst = random.between(1, 12); burst > 0; burst--) append(work);
@@ -52,11 +56,13 @@ function synchronously(work: Work, write: Write, call: () => number): boolean {
     ledger.mint(write, first);
     counts.writes++;
     if (first !== before + 1) ledger.fail(`append returned ${first} after ${before}`);
-    if (work.journal.cursors.appended !== before + write.records.length) ledger.fail(`append returned ${first} and the cursor is ${work.journal.cursors.appended}`);
+    if (work.journal.cursors.appended !== before + write.records.length)
+      ledger.fail(`append returned ${first} and the cursor is ${work.journal.cursors.appended}`);
     return true;
   } catch (error) {
     refused(work, write, error, true);
-    if (work.journal.cursors.appended !== before) ledger.fail(`append threw ${codeOf(error)}, and minted ${work.journal.cursors.appended - before} records`);
+    if (work.journal.cursors.appended !== before)
+      ledger.fail(`append threw ${codeOf(error)}, and minted ${work.journal.cursors.appended - before} records`);
     return false;
   }
 }
@@ -65,7 +71,12 @@ async function appendDurable(work: Work): Promise<void> {
   const { ledger, payloads } = work.run;
   const id = ledger.nextId();
   const write = ledger.ask(id, [payloads.record(id, 0, payloads.size(STAMP_BYTES))], work.epoch);
-  await waiting(work, write, "appendDurable", async (signal) => await work.journal.appendDurable(write.records[0] as Uint8Array, signal));
+  await waiting(
+    work,
+    write,
+    "appendDurable",
+    async (signal) => await work.journal.appendDurable(write.records[0] as Uint8Array, signal),
+  );
 }
 
 async function appendAllDurable(work: Work): Promise<void> {
@@ -77,14 +88,20 @@ async function appendAllDurable(work: Work): Promise<void> {
   });
 }
 
-async function waiting(work: Work, write: Write, what: string, call: (options: { signal?: AbortSignal }) => Promise<number>): Promise<void> {
+async function waiting(
+  work: Work,
+  write: Write,
+  what: string,
+  call: (options: { signal?: AbortSignal }) => Promise<number>,
+): Promise<void> {
   const { ledger, counts, random } = work.run;
   const aborts = random.chance(0.05);
   const controller = new AbortController();
-  if (aborts) work.stage.start("an abort", async () => {
-    await work.stage.pause(1);
-    controller.abort();
-  });
+  if (aborts)
+    work.stage.start("an abort", async () => {
+      await work.stage.pause(1);
+      controller.abort();
+    });
   await work.stage.step(what, async () => {
     try {
       crowd(work);
@@ -104,7 +121,10 @@ async function waiting(work: Work, write: Write, what: string, call: (options: {
 function refused(work: Work, write: Write, error: unknown, mayBeFull: boolean): void {
   const { ledger, counts } = work.run;
   const code = codeOf(error);
-  const expected = (mayBeFull && code === "QUEUE_FULL") || (code === "CLOSED" && work.closing) || (code !== "OUTCOME_UNKNOWN" && mayHappen(work.run, code));
+  const expected =
+    (mayBeFull && code === "QUEUE_FULL") ||
+    (code === "CLOSED" && work.closing) ||
+    (code !== "OUTCOME_UNKNOWN" && mayHappen(work.run, code));
   if (!expected || code === undefined) throw error;
   if (code === "QUEUE_FULL") counts.queueFull++;
   if (code === "NO_SPACE") counts.noSpaceErrors++;
@@ -122,7 +142,8 @@ async function ready(work: Work): Promise<void> {
       await work.journal.ready(bytes, options).then(() => {
         counts.readies++;
         const first = !work.crowded && work.journal.state === "open" && !work.closing;
-        if (!append(work, bytes) && first) work.run.ledger.fail(`ready(${bytes}) resolved, and the append that followed was refused`);
+        if (!append(work, bytes) && first)
+          work.run.ledger.fail(`ready(${bytes}) resolved, and the append that followed was refused`);
       });
     } catch (error) {
       const code = codeOf(error);
@@ -185,7 +206,12 @@ async function giveUp(work: Work): Promise<void> {
       ledger.fail(`a write that was ${tooLarge ? "too large" : "aborted before it began"} was taken`);
     } catch (error) {
       const code = codeOf(error);
-      if (code !== (tooLarge ? "TOO_LARGE" : "ABORTED") && !mayHappen(work.run, code) && !(code === "CLOSED" && work.closing)) throw error;
+      if (
+        code !== (tooLarge ? "TOO_LARGE" : "ABORTED") &&
+        !mayHappen(work.run, code) &&
+        !(code === "CLOSED" && work.closing)
+      )
+        throw error;
       ledger.refuse(write, String(code));
     }
   });
@@ -198,5 +224,6 @@ function askGroup(work: Work): Write {
 }
 
 function checkRange(work: Work, write: Write, count: number): void {
-  if (count !== write.records.length) work.run.ledger.fail(`${write.records.length} records were given ${count} sequences`);
+  if (count !== write.records.length)
+    work.run.ledger.fail(`${write.records.length} records were given ${count} sequences`);
 }

@@ -3,7 +3,15 @@ import type { OperationKind, SimulatedHost } from "@ehdb/host";
 import { everything, machine, openOn, record, upTo } from "./scenario.ts";
 
 /** Where order matters: what makes things durable, and what changes a directory. */
-const turningPoints = ["dataSync", "syncDirectory", "create", "rename", "remove", "makeDirectory", "truncate"] as const satisfies OperationKind[];
+const turningPoints = [
+  "dataSync",
+  "syncDirectory",
+  "create",
+  "rename",
+  "remove",
+  "makeDirectory",
+  "truncate",
+] as const satisfies OperationKind[];
 /** In each recovery, when `EHDB_SWEEP=full` doesn't ask for all. */
 const nestedPoints = 64;
 const full = process.env["EHDB_SWEEP"] === "full";
@@ -112,7 +120,11 @@ describe("a crash at every sync and every change of a directory", () => {
           again.host.crashAt(innerPoint);
           await Promise.race([check(again.host, again.promised, name).catch(() => undefined), again.host.whenFrozen()]);
           again.promised.asked++;
-          await check(again.host.crash(), again.promised, `${name}, then ${innerPoint.when} ${innerPoint.operation} ${innerPoint.nth} (${nested})`);
+          await check(
+            again.host.crash(),
+            again.promised,
+            `${name}, then ${innerPoint.when} ${innerPoint.operation} ${innerPoint.nth} (${nested})`,
+          );
           crashes += 2;
         }
       }

@@ -3,8 +3,25 @@ import { describe, expect, it } from "vitest";
 import { openJournal, openJournalReader, salvage } from "../src/index.ts";
 import type { Damage, JournalRecord } from "../src/index.ts";
 import {
-  appendSome, bytesOf, codeOf, cutFile, dir, errorOf, everything, fillDisk, fillSegments, firstBatch, machine, numbers, openOn, overwrite,
-  placeOf, record, segmentIds, segmentPath, upTo,
+  appendSome,
+  bytesOf,
+  codeOf,
+  cutFile,
+  dir,
+  errorOf,
+  everything,
+  fillDisk,
+  fillSegments,
+  firstBatch,
+  machine,
+  numbers,
+  openOn,
+  overwrite,
+  placeOf,
+  record,
+  segmentIds,
+  segmentPath,
+  upTo,
 } from "./scenario.ts";
 
 const keeps = ["nothing", "everything", "sectors", "prefix"] as const;
@@ -38,7 +55,11 @@ describe("the disk fills", () => {
       const journal = await openOn(host);
       await appendSome(journal, 3);
       await fillDisk(host, room);
-      expect(await codeOf(async () => { for (;;) await appendSome(journal, 1, 120_000); })).toBe("NO_SPACE");
+      expect(
+        await codeOf(async () => {
+          for (;;) await appendSome(journal, 1, 120_000);
+        }),
+      ).toBe("NO_SPACE");
       const full = journal.last;
       expect(await everything(journal)).toEqual(upTo(full));
       expect(await codeOf(() => journal.append(record(full + 1, 120_000)))).toBe("NO_SPACE");
@@ -57,7 +78,11 @@ describe("the disk fills", () => {
     const journal = await openOn(host);
     await fillSegments(journal, 3);
     await fillDisk(host);
-    expect(await codeOf(async () => { for (;;) await appendSome(journal, 1, 120_000); })).toBe("NO_SPACE");
+    expect(
+      await codeOf(async () => {
+        for (;;) await appendSome(journal, 1, 120_000);
+      }),
+    ).toBe("NO_SPACE");
     await journal.dropBefore(journal.last);
     await host.advance(500);
     await appendSome(journal, 3, 120_000);
@@ -159,7 +184,8 @@ describe("zeros where a log could be", () => {
       await appendSome(journal, 3);
       await journal.close();
       const before = bytesOf(host, segmentPath(1));
-      if (tail === "zeros behind the last batch") await overwrite(host, segmentPath(1), before.length, Buffer.alloc(100_000));
+      if (tail === "zeros behind the last batch")
+        await overwrite(host, segmentPath(1), before.length, Buffer.alloc(100_000));
       else {
         const file = await host.files.open(segmentPath(2), "create");
         if (tail === "a segment of zeros") await file.write(Buffer.alloc(100_000), 0);
@@ -305,7 +331,9 @@ describe("a reader of a live log meets a crash of the writer and its restart", (
       await appendSome(again, 2);
       await host.advance(100);
       const next = await openJournalReader({ dir, host });
-      expect(await numbers(next.scan({ after: last as JournalRecord }))).toEqual(upTo(again.last, (last as JournalRecord).sequence + 1));
+      expect(await numbers(next.scan({ after: last as JournalRecord }))).toEqual(
+        upTo(again.last, (last as JournalRecord).sequence + 1),
+      );
       await next.close();
     }
   });

@@ -1,8 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { openJournalReader } from "../src/index.ts";
 import {
-  appendSome, bytesOf, codeOf, dir, errorOf, everything, fillDisk, fillSegments, machine, MIB, numbers, openOn, operationsOf,
-  overwrite, placeOf, record, segmentIds, segmentPath, upTo,
+  appendSome,
+  bytesOf,
+  codeOf,
+  dir,
+  errorOf,
+  everything,
+  fillDisk,
+  fillSegments,
+  machine,
+  MIB,
+  numbers,
+  openOn,
+  operationsOf,
+  overwrite,
+  placeOf,
+  record,
+  segmentIds,
+  segmentPath,
+  upTo,
 } from "./scenario.ts";
 
 describe("R1: a segment's header is durable under its final name before anything rests on it", () => {
@@ -12,8 +29,14 @@ describe("R1: a segment's header is durable under its final name before anything
     await journal.appendDurable(record(1));
     const done = operationsOf(host);
     const name = "0000000000000001.segment";
-    const steps = [`create ${name}.tmp`, `dataSync ${name}.tmp`, `rename ${name}.tmp -> ${name}`, "syncDirectory /journal", `writeAtSync ${name}.tmp`];
-    const places = steps.map((step) => done.lastIndexOf(step) === -1 ? -1 : done.indexOf(step));
+    const steps = [
+      `create ${name}.tmp`,
+      `dataSync ${name}.tmp`,
+      `rename ${name}.tmp -> ${name}`,
+      "syncDirectory /journal",
+      `writeAtSync ${name}.tmp`,
+    ];
+    const places = steps.map((step) => (done.lastIndexOf(step) === -1 ? -1 : done.indexOf(step)));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThanOrEqual(0);
   });
@@ -183,10 +206,15 @@ describe("R5: durable becomes what was written when the sync was issued", () => 
         await journal.ready(200_000);
       }
       const done = operationsOf(host);
-      for (const [before, next] of [[1, 2], [2, 3]] as const) {
+      for (const [before, next] of [
+        [1, 2],
+        [2, 3],
+      ] as const) {
         const opened = done.findIndex((one) => one.startsWith(`writeAtSync 000000000000000${next}.segment`));
         const head = done.slice(0, opened);
-        const [written, synced] = ["writeAtSync", "dataSync"].map((kind) => head.findLastIndex((one) => one.startsWith(`${kind} 000000000000000${before}.segment`)));
+        const [written, synced] = ["writeAtSync", "dataSync"].map((kind) =>
+          head.findLastIndex((one) => one.startsWith(`${kind} 000000000000000${before}.segment`)),
+        );
         expect(synced).toBeGreaterThan(written as number);
       }
     }
@@ -244,7 +272,12 @@ describe("R7: bytes of a segment pass for a batch only in their own place", () =
       }
       const acknowledged = journal.cursors.durable;
       for (let i = 0; i < 4; i++) {
-        journal.append(Buffer.concat([record(journal.cursors.appended + 1, 20 + i), bytesOf(host, segmentPath(1)).subarray(4096, 9_000)]));
+        journal.append(
+          Buffer.concat([
+            record(journal.cursors.appended + 1, 20 + i),
+            bytesOf(host, segmentPath(1)).subarray(4096, 9_000),
+          ]),
+        );
       }
       host = host.crash();
       const found = await everything(await openOn(host));
@@ -349,7 +382,8 @@ describe("R10: a reader process serves what the log states durable", () => {
       await appendSome(journal, 1);
       const reader = await openJournalReader({ dir, host });
       const writing = Promise.all([appendSome(journal, 12, 30), ...[1, 2, 3].map(async () => await journal.flush())]);
-      for (let looks = 0; looks < 25; looks++) expect(await reader.refresh()).toBeLessThanOrEqual(journal.cursors.durable);
+      for (let looks = 0; looks < 25; looks++)
+        expect(await reader.refresh()).toBeLessThanOrEqual(journal.cursors.durable);
       await writing;
       await reader.close();
     }
@@ -434,7 +468,13 @@ describe("R11: space before promise", () => {
 
 describe("R12: after minting nothing is rolled back, and a sync that failed is never tried again", () => {
   it("poisons on any error of a write or a sync, lack of space included", async () => {
-    const failures = [["dataSync", "EIO"], ["dataSync", "ENOSPC"], ["writeAtSync", "EIO"], ["writeAtSync", "ENOSPC"], ["writeAtSync", "EDQUOT"]] as const;
+    const failures = [
+      ["dataSync", "EIO"],
+      ["dataSync", "ENOSPC"],
+      ["writeAtSync", "EIO"],
+      ["writeAtSync", "ENOSPC"],
+      ["writeAtSync", "EDQUOT"],
+    ] as const;
     for (const [kind, code] of failures) {
       const host = machine();
       const journal = await openOn(host);
@@ -444,7 +484,13 @@ describe("R12: after minting nothing is rolled back, and a sync that failed is n
       const outcomes = await Promise.all([3, 4].map((n) => codeOf(journal.appendDurable(record(n)))));
       expect(outcomes).toEqual(["OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"]);
       expect(journal.state).toBe("poisoned");
-      for (const refused of [() => journal.append(record(5)), () => journal.appendDurable(record(5)), () => journal.flush(), () => journal.ready(), () => journal.dropBefore(2)]) {
+      for (const refused of [
+        () => journal.append(record(5)),
+        () => journal.appendDurable(record(5)),
+        () => journal.flush(),
+        () => journal.ready(),
+        () => journal.dropBefore(2),
+      ]) {
         expect(await codeOf(refused)).toBe("POISONED");
       }
       await host.advance(2000);
@@ -477,7 +523,8 @@ describe("R12: after minting nothing is rolled back, and a sync that failed is n
     const journal = await openOn(host);
     await fillSegments(journal, 1);
     const held = host.hold(["preallocate"]);
-    while (journal.stats().inFlightBytes === 0 && host.operations.writeAtSync < 5) await appendSome(journal, 1, 180_000);
+    while (journal.stats().inFlightBytes === 0 && host.operations.writeAtSync < 5)
+      await appendSome(journal, 1, 180_000);
     host.failNext("dataSync");
     await codeOf(journal.appendDurable(record(1)));
     let done = false;

@@ -12,7 +12,10 @@ export const firstBatch = 4096 + 120;
 
 export const machine = (seed = 1): SimulatedHost => simulatedHost({ seed, keepHistory: 10_000 });
 
-export async function openOn(host: SimulatedHost, options: Omit<JournalOptions, "dir" | "host"> = {}): Promise<Journal> {
+export async function openOn(
+  host: SimulatedHost,
+  options: Omit<JournalOptions, "dir" | "host"> = {},
+): Promise<Journal> {
   return await openJournal({ dir, host, segmentBytes: MIB, reserveBytes: 0, ...options });
 }
 
@@ -93,7 +96,10 @@ export async function fillSegments(journal: Journal, segments: number): Promise<
 
 /** The operations so far, as `kind name`, the random part of temporary names left out. */
 export function operationsOf(host: SimulatedHost): string[] {
-  return host.history.entries.map(({ operation, path }) => `${operation} ${path.replaceAll(`${dir}/`, "").replaceAll(/\.[0-9a-f]{32}\.tmp/g, ".tmp")}`);
+  return host.history.entries.map(
+    ({ operation, path }) =>
+      `${operation} ${path.replaceAll(`${dir}/`, "").replaceAll(/\.[0-9a-f]{32}\.tmp/g, ".tmp")}`,
+  );
 }
 
 /** Leaves so much room on the disk, and no more. */
