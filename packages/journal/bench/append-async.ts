@@ -29,7 +29,8 @@ export const appendAsync: Bench = {
         await assertHolds(journal, records, count);
         return perSecond;
       });
-    const floor = (): Promise<WriteFigure> => withDirectory(context.directory, (directory) => copyAndWrite(join(directory, "floor"), records, count));
+    const floor = (): Promise<WriteFigure> =>
+      withDirectory(context.directory, (directory) => copyAndWrite(join(directory, "floor"), records, count));
     const contenders: Contender<WriteFigure>[] = [
       { name: "journal", round: async () => ({ perSecond: await ours(), perSecondWithZeros: Number.NaN }) },
       { name: "floor", round: floor },
@@ -52,7 +53,10 @@ export const appendAsync: Bench = {
         note: `256 B; the journal fills its space with zeros meanwhile, the floor had its own before the clock started; a floor that fills them too does ${Math.round(median(filling))}/s`,
         verdicts: [
           goal(`${ratio.toFixed(2)} >= 0.6 x the floor of the same bytes`, ratio >= 0.6),
-          shape(`${fillingRatio.toFixed(2)} >= 0.3 x the floor that fills its space with zeros too`, fillingRatio >= 0.3),
+          shape(
+            `${fillingRatio.toFixed(2)} >= 0.3 x the floor that fills its space with zeros too`,
+            fillingRatio >= 0.3,
+          ),
         ],
       },
     ];

@@ -1,4 +1,14 @@
-import { alternate, assertCount, distribution, goal, median, medianRatio, seededRecords, shape, variation } from "@ehdb/harness";
+import {
+  alternate,
+  assertCount,
+  distribution,
+  goal,
+  median,
+  medianRatio,
+  seededRecords,
+  shape,
+  variation,
+} from "@ehdb/harness";
 import type { Bench, BenchContext, Result } from "@ehdb/harness";
 import { copyLoop } from "@ehdb/harness/floors";
 import type { CallFigure } from "@ehdb/harness/floors";
@@ -19,7 +29,10 @@ export const appendCall: Bench = {
     const count = calls[context.size];
     const figures = await alternate<CallFigure>(
       [
-        { name: "journal", round: () => withJournal(context, { durability: "async" }, (journal) => timedCalls(journal, records, count)) },
+        {
+          name: "journal",
+          round: () => withJournal(context, { durability: "async" }, (journal) => timedCalls(journal, records, count)),
+        },
         { name: "floor", round: async () => copyLoop(records, count, group) },
       ],
       context.rounds,

@@ -28,18 +28,43 @@ export const appendSize: Bench = {
     }
     const worst = largestStep(ours, ({ p999 }) => p999);
     const worstMiddle = largestStep(ours, ({ p50 }) => p50);
-    const pastInline = largestStep(ours.filter(({ bytes }) => bytes >= 255 && bytes <= 257), ({ p50 }) => p50);
+    const pastInline = largestStep(
+      ours.filter(({ bytes }) => bytes >= 255 && bytes <= 257),
+      ({ p50 }) => p50,
+    );
     const rows = ours.map(({ bytes, ...spread }, index): Result => {
       const floor = (floors[index] as SizeFigure).p50;
-      return { name: `journal.append.size.${bytes}`, value: spread.p50, unit: "ns a call (less is better)", ...spread, floor, floorRatio: spread.p50 / floor };
+      return {
+        name: `journal.append.size.${bytes}`,
+        value: spread.p50,
+        unit: "ns a call (less is better)",
+        ...spread,
+        floor,
+        floorRatio: spread.p50 / floor,
+      };
     });
     const verdicts = [
-      goal(`p99.9 has no jump: the largest step is ${worst.step.toFixed(1)} x its bytes, from ${worst.from} to ${worst.to} B`, worst.step <= 4),
-      goal(`p50 has no jump: the largest step is ${worstMiddle.step.toFixed(1)} x its bytes, from ${worstMiddle.from} to ${worstMiddle.to} B`, worstMiddle.step <= 4),
+      goal(
+        `p99.9 has no jump: the largest step is ${worst.step.toFixed(1)} x its bytes, from ${worst.from} to ${worst.to} B`,
+        worst.step <= 4,
+      ),
+      goal(
+        `p50 has no jump: the largest step is ${worstMiddle.step.toFixed(1)} x its bytes, from ${worstMiddle.from} to ${worstMiddle.to} B`,
+        worstMiddle.step <= 4,
+      ),
       shape(`p50 has no jump at 256 B: ${pastInline.step.toFixed(1)} x`, pastInline.step <= 3),
     ];
     const n = ours.reduce((sum, each) => sum + each.n, 0);
-    return [{ name: "journal.append.size", value: worst.step, unit: "x, largest step of p99.9 (less is better)", n, verdicts }, ...rows];
+    return [
+      {
+        name: "journal.append.size",
+        value: worst.step,
+        unit: "x, largest step of p99.9 (less is better)",
+        n,
+        verdicts,
+      },
+      ...rows,
+    ];
   },
 };
 
@@ -62,7 +87,13 @@ async function measureSize(context: BenchContext, bytes: number): Promise<[Distr
       return nanos;
     });
   const floor = async (): Promise<Float64Array> => copyLoop(records, calls, 1).nanosPerCall;
-  const figures = await alternate([{ name: "journal", round: ours }, { name: "floor", round: floor }], context.rounds);
+  const figures = await alternate(
+    [
+      { name: "journal", round: ours },
+      { name: "floor", round: floor },
+    ],
+    context.rounds,
+  );
   const spread = (name: string): Distribution => {
     const rounds = (figures.get(name) ?? []).map((nanos) => distribution(nanos));
     const middle = (of: (round: Distribution) => number): number => median(rounds.map(of));
@@ -81,7 +112,10 @@ async function measureSize(context: BenchContext, bytes: number): Promise<[Distr
 }
 
 /** The largest growth from one size to the next beyond the growth of the bytes (from 256 B on; below, a call costs more than its bytes). */
-function largestStep(figures: readonly SizeFigure[], of: (figure: SizeFigure) => number): { step: number; from: number; to: number } {
+function largestStep(
+  figures: readonly SizeFigure[],
+  of: (figure: SizeFigure) => number,
+): { step: number; from: number; to: number } {
   let largest = { step: 0, from: 0, to: 0 };
   for (const [index, figure] of figures.entries()) {
     const before = figures[index - 1];

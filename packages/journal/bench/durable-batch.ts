@@ -16,7 +16,9 @@ export const durableBatch: Bench = {
   async run(context: BenchContext): Promise<Result[]> {
     const records = seededPayloads(payloadSeed, 4000);
     const count = batches[context.size] * batch;
-    const inputs = Array.from({ length: batches[context.size] }, (_, index) => roundAndRound(records, index * batch, batch));
+    const inputs = Array.from({ length: batches[context.size] }, (_, index) =>
+      roundAndRound(records, index * batch, batch),
+    );
     const ours = (): Promise<number> =>
       withJournal(context, {}, async (journal) => {
         const start = performance.now();
@@ -28,11 +30,17 @@ export const durableBatch: Bench = {
       });
     const joined = inputs.map((input) => Buffer.concat(input));
     const floor = (): Promise<number> =>
-      withDirectory(context.directory, async (directory) => (await writeAndSync(join(directory, "floor"), joined, joined.length)).perSecond * batch);
+      withDirectory(
+        context.directory,
+        async (directory) => (await writeAndSync(join(directory, "floor"), joined, joined.length)).perSecond * batch,
+      );
     const contenders = [
       { name: "journal", round: ours },
       { name: "floor", round: floor },
-      ...peers.map((kind) => ({ name: kind.name, round: () => peerBatches(kind, { directory: context.directory, records, count }, batch) })),
+      ...peers.map((kind) => ({
+        name: kind.name,
+        round: () => peerBatches(kind, { directory: context.directory, records, count }, batch),
+      })),
     ];
     const figures = await alternate(contenders, context.rounds);
     const rates = (name: string): number[] => figures.get(name) ?? [];

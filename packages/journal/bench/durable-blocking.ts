@@ -27,12 +27,19 @@ export const durableBlocking: Bench = {
     const floor = (): Promise<number> =>
       withDirectory(context.directory, (directory) => writeAndSyncBlocking(join(directory, "floor"), records, count));
     const peer = (): Promise<number> => peerAppends(betterSqlite3, { directory: context.directory, records, count }, 1);
-    const contenders = [{ name: "journal", round: ours }, { name: "floor", round: floor }, { name: betterSqlite3.name, round: peer }];
+    const contenders = [
+      { name: "journal", round: ours },
+      { name: "floor", round: floor },
+      { name: betterSqlite3.name, round: peer },
+    ];
     const figures = await alternate(contenders, context.rounds);
     const rates = (name: string): number[] => figures.get(name) ?? [];
     const rate = (name: string): number => median(rates(name));
     const value = rate("journal");
-    const [ratio, toPeer] = ["floor", betterSqlite3.name].map((name) => medianRatio(rates("journal"), rates(name))) as [number, number];
+    const [ratio, toPeer] = ["floor", betterSqlite3.name].map((name) => medianRatio(rates("journal"), rates(name))) as [
+      number,
+      number,
+    ];
     return [
       {
         name: "journal.durable.blocking",

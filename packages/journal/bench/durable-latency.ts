@@ -18,7 +18,9 @@ export const durableLatency: Bench = {
     const records = seededPayloads(payloadSeed, 4096);
     const results: Result[] = [];
     for (const interval of intervals) {
-      const syncs = await withDirectory(context.directory, (directory) => writeAndSync(join(directory, "floor"), records, waits[context.size] * 2));
+      const syncs = await withDirectory(context.directory, (directory) =>
+        writeAndSync(join(directory, "floor"), records, waits[context.size] * 2),
+      );
       const sync = distribution(syncs.millis);
       const spread = distribution(await waited(context, records, interval));
       const allowed = interval + 2 * sync.p99;
@@ -32,8 +34,14 @@ export const durableLatency: Bench = {
         floorRatio: spread.p99 / allowed,
         note: `mode batch at ${interval} ms, ${callers} callers; a bare sync here takes ${sync.p50.toFixed(2)} ms, p99 ${sync.p99.toFixed(2)} ms of ${sync.n}`,
         verdicts: [
-          goal(`p99 ${spread.p99.toFixed(2)} ms <= ${allowed.toFixed(2)} ms, the interval and two syncs (p99)`, spread.p99 <= allowed),
-          shape(`p50 ${spread.p50.toFixed(2)} ms <= ${(2 * usual).toFixed(2)} ms, twice the interval and two syncs (p50)`, spread.p50 <= 2 * usual),
+          goal(
+            `p99 ${spread.p99.toFixed(2)} ms <= ${allowed.toFixed(2)} ms, the interval and two syncs (p99)`,
+            spread.p99 <= allowed,
+          ),
+          shape(
+            `p50 ${spread.p50.toFixed(2)} ms <= ${(2 * usual).toFixed(2)} ms, twice the interval and two syncs (p50)`,
+            spread.p50 <= 2 * usual,
+          ),
         ],
       });
     }

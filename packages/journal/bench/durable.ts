@@ -1,4 +1,14 @@
-import { alternate, assertCount, distribution, goal, median, medianRatio, seededPayloads, shape, variation } from "@ehdb/harness";
+import {
+  alternate,
+  assertCount,
+  distribution,
+  goal,
+  median,
+  medianRatio,
+  seededPayloads,
+  shape,
+  variation,
+} from "@ehdb/harness";
 import type { Bench, BenchContext, Contender, Result, Verdict } from "@ehdb/harness";
 import { groupCommit, writeAndSync } from "@ehdb/harness/floors";
 import type { LatencyFigure } from "@ehdb/harness/floors";
@@ -36,14 +46,23 @@ export const durable: Bench = {
   },
 };
 
-async function measure(context: BenchContext, records: readonly Uint8Array[], load: Load, smaller: Result | undefined): Promise<Result> {
+async function measure(
+  context: BenchContext,
+  records: readonly Uint8Array[],
+  load: Load,
+  smaller: Result | undefined,
+): Promise<Result> {
   const { inFlight, peerShare } = load;
   const count = load.counts[context.size];
   const besides = peerShare === undefined ? [] : peers.filter(({ concurrent }) => inFlight === 1 || concurrent);
   const peerCount = Math.ceil(count * (peerShare ?? 1));
   const contenders: Contender<LatencyFigure>[] = [
     { name: "journal", round: () => withJournal(context, {}, (journal) => appends(journal, records, count, inFlight)) },
-    { name: "floor", round: () => withDirectory(context.directory, (directory) => floorOf(join(directory, "floor"), records, count, inFlight)) },
+    {
+      name: "floor",
+      round: () =>
+        withDirectory(context.directory, (directory) => floorOf(join(directory, "floor"), records, count, inFlight)),
+    },
     ...besides.map((kind) => ({
       name: kind.name,
       round: async (): Promise<LatencyFigure> => {
@@ -54,7 +73,8 @@ async function measure(context: BenchContext, records: readonly Uint8Array[], lo
   ];
   const figures = await alternate(contenders, context.rounds);
   const rates = (name: string): number[] => (figures.get(name) ?? []).map(({ perSecond }) => perSecond);
-  const spreadOf = (name: string): ReturnType<typeof distribution> => distribution((figures.get(name) ?? []).flatMap(({ millis }) => [...millis]));
+  const spreadOf = (name: string): ReturnType<typeof distribution> =>
+    distribution((figures.get(name) ?? []).flatMap(({ millis }) => [...millis]));
   const { n: _, ...spread } = spreadOf("journal");
   const [value, floor] = [median(rates("journal")), median(rates("floor"))];
   const peerRates = Object.fromEntries(besides.map(({ name }) => [name, median(rates(name))]));
@@ -63,7 +83,8 @@ async function measure(context: BenchContext, records: readonly Uint8Array[], lo
   const floorSpread = spreadOf("floor");
   const verdicts = [...claims(inFlight, ratio, ratios), middleClaim(inFlight, spread.p50 / floorSpread.p50)];
   if (inFlight === 1) verdicts.push(tailClaim(spread, floorSpread));
-  if (smaller !== undefined) verdicts.push(shape(`not slower than ${smaller.name} by more than 25%`, value >= smaller.value * 0.75));
+  if (smaller !== undefined)
+    verdicts.push(shape(`not slower than ${smaller.name} by more than 25%`, value >= smaller.value * 0.75));
   return {
     name: nameOf(inFlight),
     value,
@@ -84,7 +105,8 @@ function claims(inFlight: number, ratio: number, peerRatios: Readonly<Record<str
   if (inFlight !== 8) verdicts.push(goal(`${ratio.toFixed(2)} >= ${wanted.toFixed(2)} x the floor`, ratio >= wanted));
   const { lmdb, "better-sqlite3": sqlite } = peerRatios;
   if (inFlight === 64 && lmdb !== undefined) verdicts.push(goal(`${lmdb.toFixed(2)} >= 1.5 x lmdb`, lmdb >= 1.5));
-  if (inFlight === 1 && sqlite !== undefined) verdicts.push(goal(`${sqlite.toFixed(2)} >= 0.85 x better-sqlite3, with the loop free`, sqlite >= 0.85));
+  if (inFlight === 1 && sqlite !== undefined)
+    verdicts.push(goal(`${sqlite.toFixed(2)} >= 0.85 x better-sqlite3, with the loop free`, sqlite >= 0.85));
   return verdicts;
 }
 
@@ -100,10 +122,18 @@ function middleClaim(inFlight: number, ratio: number): Verdict {
 
 function tailClaim(ours: { p50: number; p99: number }, floor: { p50: number; p99: number }): Verdict {
   const [ratio, allowed] = [ours.p99 / ours.p50, Math.max(2, floor.p99 / floor.p50)];
-  return goal(`p99 is ${ratio.toFixed(1)} x p50, <= ${allowed.toFixed(1)} (2, or the floor's own ratio)`, ratio <= allowed);
+  return goal(
+    `p99 is ${ratio.toFixed(1)} x p50, <= ${allowed.toFixed(1)} (2, or the floor's own ratio)`,
+    ratio <= allowed,
+  );
 }
 
-async function appends(journal: Journal, records: readonly Uint8Array[], count: number, inFlight: number): Promise<LatencyFigure> {
+async function appends(
+  journal: Journal,
+  records: readonly Uint8Array[],
+  count: number,
+  inFlight: number,
+): Promise<LatencyFigure> {
   const millis = new Float64Array(count);
   let [next, done] = [0, 0];
   const caller = async (): Promise<void> => {
@@ -124,7 +154,12 @@ async function appends(journal: Journal, records: readonly Uint8Array[], count: 
   return { perSecond, millis };
 }
 
-function floorOf(path: string, records: readonly Uint8Array[], count: number, inFlight: number): Promise<LatencyFigure> {
+function floorOf(
+  path: string,
+  records: readonly Uint8Array[],
+  count: number,
+  inFlight: number,
+): Promise<LatencyFigure> {
   return inFlight === 1 ? writeAndSync(path, records, count) : groupCommit(path, records, count, inFlight);
 }
 

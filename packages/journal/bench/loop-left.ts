@@ -23,7 +23,9 @@ export const loopLeft: Bench = {
       context.rounds,
     );
     const rates = (name: string): number[] => figures.get(name) ?? [];
-    const [left, leftByBlocking] = ["asynchronous", "blocking"].map((name) => 100 * medianRatio(rates(name), rates("idle"))) as [number, number];
+    const [left, leftByBlocking] = ["asynchronous", "blocking"].map(
+      (name) => 100 * medianRatio(rates(name), rates("idle")),
+    ) as [number, number];
     return [
       {
         name: "journal.loop.left",
@@ -34,7 +36,10 @@ export const loopLeft: Bench = {
         note: `one in flight; with blockingSync ${leftByBlocking.toFixed(0)}%; an idle loop does ${Math.round(median(rates("idle")))} units/s`,
         verdicts: [
           goal(`${left.toFixed(0)}% >= 85% is left`, left >= 85),
-          shape(`more is left than with blocking syncs: ${left.toFixed(0)}% and ${leftByBlocking.toFixed(0)}%`, left > leftByBlocking),
+          shape(
+            `more is left than with blocking syncs: ${left.toFixed(0)}% and ${leftByBlocking.toFixed(0)}%`,
+            left > leftByBlocking,
+          ),
         ],
       },
     ];

@@ -1,4 +1,18 @@
-import { assertCount, countingHost, distribution, FullDigest, goal, growthExponent, median, percentile, proofOf, assertWork, SeededRandom, seededPayloads, shape } from "@ehdb/harness";
+import {
+  assertCount,
+  countingHost,
+  distribution,
+  FullDigest,
+  goal,
+  growthExponent,
+  median,
+  percentile,
+  proofOf,
+  assertWork,
+  SeededRandom,
+  seededPayloads,
+  shape,
+} from "@ehdb/harness";
 import type { Bench, BenchContext, Distribution, Result } from "@ehdb/harness";
 import { readPoints } from "@ehdb/harness/floors";
 import { openJournal } from "@ehdb/journal";
@@ -54,13 +68,21 @@ function row(stride: number, figures: readonly PointFigure[]): Result {
     note: `stride ${stride}, batches of ${batch}: ${reads.toFixed(2)} reads and ${kibibytes.toFixed(0)} KiB a record, of ${size}; the floor is one asynchronous read of a batch`,
     verdicts: [
       shape(`${reads.toFixed(2)} <= 5 reads of the page cache`, reads <= 5),
-      goal(`grows with the journal by ${exponent.toFixed(2)} <= 0.05: no scan from the segment's start`, exponent <= 0.05),
+      goal(
+        `grows with the journal by ${exponent.toFixed(2)} <= 0.05: no scan from the segment's start`,
+        exponent <= 0.05,
+      ),
       shape(`grows with the journal by ${exponent.toFixed(2)} <= 0.25`, exponent <= 0.25),
     ],
   };
 }
 
-function measure(context: BenchContext, records: readonly Uint8Array[], size: number, stride: number): Promise<PointFigure> {
+function measure(
+  context: BenchContext,
+  records: readonly Uint8Array[],
+  size: number,
+  stride: number,
+): Promise<PointFigure> {
   return withDirectory(context.directory, async (dir) => {
     const writer = await openJournal({ dir });
     await fill(writer, records, size, batch);
@@ -71,7 +93,10 @@ function measure(context: BenchContext, records: readonly Uint8Array[], size: nu
     const random = new SeededRandom(payloadSeed);
     const count = points[context.size];
     const sequences = Array.from({ length: count }, () => 1 + random.integer(size));
-    const expected = proofOf(new FullDigest(), sequences.map((sequence) => records[(sequence - 1) % records.length] as Uint8Array));
+    const expected = proofOf(
+      new FullDigest(),
+      sequences.map((sequence) => records[(sequence - 1) % records.length] as Uint8Array),
+    );
     await journal.read(1);
     await journal.read(size);
     const medians: number[] = [];
@@ -95,13 +120,22 @@ function measure(context: BenchContext, records: readonly Uint8Array[], size: nu
       micros.push(...own);
     }
     const floor = await bareReads(dir, random, count);
-    return { ...distribution(micros), p50: median(medians), size, reads: counted.reads / count, kibibytes: counted.bytes / count / 1024, floor };
+    return {
+      ...distribution(micros),
+      p50: median(medians),
+      size,
+      reads: counted.reads / count,
+      kibibytes: counted.bytes / count / 1024,
+      floor,
+    };
   });
 }
 
 /** The middle of bare reads, each of as many bytes as a batch has, all over the largest file. */
 async function bareReads(dir: string, random: SeededRandom, count: number): Promise<number> {
-  const files = readdirSync(dir).map((name) => join(dir, name)).filter((path) => statSync(path).isFile());
+  const files = readdirSync(dir)
+    .map((name) => join(dir, name))
+    .filter((path) => statSync(path).isFile());
   const largest = files.toSorted((a, b) => statSync(b).size - statSync(a).size)[0];
   if (largest === undefined) throw new Error(`${dir} holds no file`);
   const bytes = batch * 410;

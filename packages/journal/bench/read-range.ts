@@ -1,4 +1,14 @@
-import { alternate, assertWork, goal, median, medianRatio, SampledDigest, seededPayloads, shape, variation } from "@ehdb/harness";
+import {
+  alternate,
+  assertWork,
+  goal,
+  median,
+  medianRatio,
+  SampledDigest,
+  seededPayloads,
+  shape,
+  variation,
+} from "@ehdb/harness";
 import type { Bench, BenchContext, Result } from "@ehdb/harness";
 import { peerRanges, peers } from "@ehdb/harness/peers";
 import { openJournal } from "@ehdb/journal";
@@ -24,14 +34,18 @@ export const readRange: Bench = {
         const proof = new SampledDigest();
         const start = performance.now();
         for (let from = 1; from <= count; from += length) {
-          for await (const each of journal.scan({ from, to: from + length - 1 }).batches()) for (const { data } of each) proof.add(data);
+          for await (const each of journal.scan({ from, to: from + length - 1 }).batches())
+            for (const { data } of each) proof.add(data);
         }
         assertWork("range read", proof, expected);
         return (count * 1000) / (performance.now() - start);
       };
       const contenders = [
         { name: "journal", round: ours },
-        ...peers.map((kind) => ({ name: kind.name, round: () => peerRanges(kind, { directory: context.directory, records, count }, length) })),
+        ...peers.map((kind) => ({
+          name: kind.name,
+          round: () => peerRanges(kind, { directory: context.directory, records, count }, length),
+        })),
       ];
       try {
         return await alternate(contenders, context.rounds);
@@ -55,7 +69,10 @@ export const readRange: Bench = {
         peerRatio,
         variation: variation(rates("journal")),
         note: `ranges of ${length}, written in batches of ${batch}; the journal verifies what it reads, lmdb and better-sqlite3 don't`,
-        verdicts: [goal(`${lmdb.toFixed(2)} >= 1 x lmdb`, lmdb >= 1), shape(`${lmdb.toFixed(2)} >= 0.25 x lmdb`, lmdb >= 0.25)],
+        verdicts: [
+          goal(`${lmdb.toFixed(2)} >= 1 x lmdb`, lmdb >= 1),
+          shape(`${lmdb.toFixed(2)} >= 0.25 x lmdb`, lmdb >= 0.25),
+        ],
       },
     ];
   },

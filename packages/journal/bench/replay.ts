@@ -1,4 +1,14 @@
-import { alternate, assertWork, goal, median, medianRatio, SampledDigest, seededPayloads, shape, variation } from "@ehdb/harness";
+import {
+  alternate,
+  assertWork,
+  goal,
+  median,
+  medianRatio,
+  SampledDigest,
+  seededPayloads,
+  shape,
+  variation,
+} from "@ehdb/harness";
 import type { Bench, BenchContext, Result, WorkProof } from "@ehdb/harness";
 import { readAndVerify } from "@ehdb/harness/floors";
 import { openJournal } from "@ehdb/journal";
@@ -37,7 +47,13 @@ export const replay: Bench = {
       await writeFile(plain, roundAndRound(records, 0, count));
       const proof = await readAndVerify([plain]);
       const floor = async (): Promise<number> => count / (await readAndVerify([plain], proof)).seconds;
-      const figures = await alternate([{ name: "journal", round: () => ours() }, { name: "floor", round: floor }], context.rounds);
+      const figures = await alternate(
+        [
+          { name: "journal", round: () => ours() },
+          { name: "floor", round: floor },
+        ],
+        context.rounds,
+      );
       const rates = figures.get("journal") ?? [];
       const [value, floorRate] = [median(rates), median(figures.get("floor") ?? [])];
       const ratio = medianRatio(rates, figures.get("floor") ?? []);

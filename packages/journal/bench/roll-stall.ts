@@ -55,7 +55,8 @@ function row(name: string, what: string, of: (each: Timed) => number, { atRoll, 
   const usual = distribution(others.map(of));
   const without = distribution(still.map(of));
   const caused = spread.p50 - usual.p50;
-  const long = (timed: readonly Timed[]): string => `${timed.filter((each) => of(each) > usual.p50 + longStallMillis).length} of ${timed.length}`;
+  const long = (timed: readonly Timed[]): string =>
+    `${timed.filter((each) => of(each) > usual.p50 + longStallMillis).length} of ${timed.length}`;
   const note = [
     `${what}; ${n} rolls`,
     `more than ${longStallMillis} ms above the median: ${long(atRoll)} at a roll, ${long(others)} elsewhere (the disk), ${long(still)} in a journal that never rolls`,
@@ -69,13 +70,24 @@ function row(name: string, what: string, of: (each: Timed) => number, { atRoll, 
     ...spread,
     note: note.join("; "),
     verdicts: [
-      goal(`no append is held up for more than ${longStallMillis} ms by a roll: the worst took ${spread.max.toFixed(2)} ms`, spread.max <= usual.p50 + longStallMillis),
-      shape(`half of the rolls cost ${caused.toFixed(2)} ms <= ${2 * longStallMillis} ms`, caused <= 2 * longStallMillis),
+      goal(
+        `no append is held up for more than ${longStallMillis} ms by a roll: the worst took ${spread.max.toFixed(2)} ms`,
+        spread.max <= usual.p50 + longStallMillis,
+      ),
+      shape(
+        `half of the rolls cost ${caused.toFixed(2)} ms <= ${2 * longStallMillis} ms`,
+        caused <= 2 * longStallMillis,
+      ),
     ],
   };
 }
 
-function appends(context: BenchContext, records: readonly Uint8Array[], count: number, segment: number): Promise<Timed[]> {
+function appends(
+  context: BenchContext,
+  records: readonly Uint8Array[],
+  count: number,
+  segment: number,
+): Promise<Timed[]> {
   return withJournal(context, { segmentBytes: segment }, async (journal) => {
     const timed: Timed[] = [];
     let { rolls: before } = journal.stats();

@@ -42,7 +42,12 @@ export function roundAndRound(records: readonly Uint8Array[], first: number, cou
 }
 
 /** Fills a journal with `count` records, taken round and round, in batches of `batch`. */
-export async function fill(journal: Journal, records: readonly Uint8Array[], count: number, batch: number): Promise<void> {
+export async function fill(
+  journal: Journal,
+  records: readonly Uint8Array[],
+  count: number,
+  batch: number,
+): Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   for (let at = 0; at < count; at += batch) {
     await journal.ready(batch * 2048);
@@ -59,7 +64,11 @@ export function expectedProof(records: readonly Uint8Array[], first: number, cou
 }
 
 /** After the clock has stopped: the journal holds exactly these records, in order. */
-export async function assertHolds(journal: JournalReader, records: readonly Uint8Array[], count: number): Promise<void> {
+export async function assertHolds(
+  journal: JournalReader,
+  records: readonly Uint8Array[],
+  count: number,
+): Promise<void> {
   const proof = new SampledDigest();
   for await (const batch of journal.scan().batches()) for (const { data } of batch) proof.add(data);
   assertWork("what the journal holds", proof, expectedProof(records, 0, count));

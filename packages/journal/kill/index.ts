@@ -16,7 +16,8 @@ export const kill: KillTarget = {
     if (!existsSync(directory)) return;
     await using journal = await openJournal(journalOptions(directory, settings as KillSettings));
     for await (const records of journal.scan().batches()) {
-      for (const { sequence, data } of records) yield { position: sequence, id: idOf(data), intact: recordIntact(data) };
+      for (const { sequence, data } of records)
+        yield { position: sequence, id: idOf(data), intact: recordIntact(data) };
     }
   },
 };

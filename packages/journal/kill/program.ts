@@ -18,9 +18,13 @@ const durability = incarnation % 8 === 0 ? "async" : incarnation % 3 === 0 ? "ba
 const journal = await openJournal({ ...journalOptions(directory, load), durability });
 say(opened);
 
-const singles = Array.from({ length: 2 + random.integer(14) }, (_, index) => single(journal, `${incarnation}.${index}`));
+const singles = Array.from({ length: 2 + random.integer(14) }, (_, index) =>
+  single(journal, `${incarnation}.${index}`),
+);
 const batches = Array.from({ length: random.integer(3) }, (_, index) => batched(journal, `${incarnation}.b${index}`));
-const pipelines = Array.from({ length: random.integer(3) }, (_, index) => pipelined(journal, `${incarnation}.p${index}`));
+const pipelines = Array.from({ length: random.integer(3) }, (_, index) =>
+  pipelined(journal, `${incarnation}.p${index}`),
+);
 await Promise.all([...singles, ...batches, ...pipelines, ...(random.integer(2) === 0 ? [dropOld(journal)] : [])]);
 
 /** One record, its acknowledgement, the next. */
@@ -37,7 +41,7 @@ async function single(log: Journal, writer: string): Promise<never> {
 
 /** Several at once that are kept or lost together. */
 async function batched(log: Journal, writer: string): Promise<never> {
-  for (let number = 1; ; ) {
+  for (let number = 1; ;) {
     const ids = Array.from({ length: 1 + random.integer(40) }, () => `${writer}:${number++}`);
     const { first } = await log.appendAllDurable(ids.map(recordOf));
     for (const [index, id] of ids.entries()) say(acknowledged(id, first + index));
@@ -46,7 +50,7 @@ async function batched(log: Journal, writer: string): Promise<never> {
 
 /** Appends without waiting and waits for the last of them: what lies before it is then durable too. */
 async function pipelined(log: Journal, writer: string): Promise<never> {
-  for (let number = 1; ; ) {
+  for (let number = 1; ;) {
     await log.ready(1024 * 1024);
     const minted = Array.from({ length: 1 + random.integer(12) }, () => {
       const id = `${writer}:${number++}`;

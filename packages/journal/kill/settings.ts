@@ -21,7 +21,10 @@ export function settingsOf(index: number): KillSettings {
   };
 }
 
-export function journalOptions(dir: string, { seed, segmentBytes, encrypted, compressed }: KillSettings): JournalOptions {
+export function journalOptions(
+  dir: string,
+  { seed, segmentBytes, encrypted, compressed }: KillSettings,
+): JournalOptions {
   return {
     dir,
     segmentBytes,

@@ -36,5 +36,11 @@ export async function decodeRecords(host: Host, segment: Segment, batch: RawBatc
 function undecodable(segment: Segment, batch: RawBatch, reason: string, cause?: unknown): unknown {
   if (cause instanceof EhdbError) return cause;
   const { firstSequence, records } = batch.header;
-  return corrupt({ file: segment.path, offset: batch.offset, first: firstSequence, last: firstSequence + records - 1, reason });
+  return corrupt({
+    file: segment.path,
+    offset: batch.offset,
+    first: firstSequence,
+    last: firstSequence + records - 1,
+    reason,
+  });
 }

@@ -64,7 +64,7 @@ function walkBack(
   lowWater: number,
 ): Segment[] {
   const segments = [newest];
-  for (let successor = newest; ; ) {
+  for (let successor = newest; ;) {
     const { predecessorId, predecessorLast, predecessorEnd, predecessorCrc } = successor.preamble;
     if (predecessorId === 0 || successor.first <= lowWater) return segments;
     const one = found.get(predecessorId);
@@ -78,9 +78,14 @@ function walkBack(
     if (one === undefined) throw corrupt({ ...lost, reason: "the file is missing" });
     if (one.state === "damaged") throw corrupt({ ...lost, reason: one.reason });
     if (one.state === "empty") throw corrupt({ ...lost, reason: "it holds only zeros" });
-    if (one.state === "unstarted") throw corrupt({ ...lost, offset: DATA_START, reason: "its first batch is not whole" });
+    if (one.state === "unstarted")
+      throw corrupt({ ...lost, offset: DATA_START, reason: "its first batch is not whole" });
     if (one.bytes < predecessorEnd) {
-      throw corrupt({ ...lost, offset: one.bytes, reason: `it ends there, and its successor says at ${predecessorEnd}` });
+      throw corrupt({
+        ...lost,
+        offset: one.bytes,
+        reason: `it ends there, and its successor says at ${predecessorEnd}`,
+      });
     }
     const segment = one.segment;
     segment.end = predecessorEnd;

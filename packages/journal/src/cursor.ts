@@ -182,7 +182,11 @@ export function locate(segments: readonly Segment[], sequence: number): Segment 
 }
 
 /** Where to start walking for `sequence`: the anchor before it. Builds the segment's index when it has none. */
-async function startIn(view: LogView, segment: Segment, sequence: number): Promise<{ offset: number; sequence?: number }> {
+async function startIn(
+  view: LogView,
+  segment: Segment,
+  sequence: number,
+): Promise<{ offset: number; sequence?: number }> {
   if (!segment.index.complete) await buildIndex(view, segment);
   return segment.index.floor(sequence) ?? openingOf(segment);
 }
@@ -210,7 +214,13 @@ async function buildIndex(view: LogView, segment: Segment): Promise<void> {
 
 function damagedBatch(segment: Segment, walker: BatchWalker): EhdbError {
   const reason = "the batch there is not whole, or not the one that belongs there";
-  return corrupt({ file: segment.path, offset: walker.offset, first: walker.sequence ?? segment.first, last: segment.last, reason });
+  return corrupt({
+    file: segment.path,
+    offset: walker.offset,
+    first: walker.sequence ?? segment.first,
+    last: segment.last,
+    reason,
+  });
 }
 
 export function compacted(sequence: number, first: number): EhdbError {

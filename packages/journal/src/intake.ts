@@ -55,7 +55,13 @@ export class Intake {
   #queuedBytes = 0;
   #stopped: EhdbError | undefined;
 
-  constructor(options: ResolvedOptions, space: Space, time: EngineTime, start: { last: number; epoch: number }, onWork: () => void) {
+  constructor(
+    options: ResolvedOptions,
+    space: Space,
+    time: EngineTime,
+    start: { last: number; epoch: number },
+    onWork: () => void,
+  ) {
     this.#options = options;
     this.#space = space;
     this.#time = time;
@@ -105,14 +111,19 @@ export class Intake {
   }
 
   async ready(bytes: number = defaultReadyBytes, options: Waiting = {}): Promise<void> {
-    if (!Number.isSafeInteger(bytes) || bytes < 0) throw new EhdbError("INVALID_ARGUMENT", `ready(bytes) takes a whole number of bytes, not ${bytes}`, { bytes });
+    if (!Number.isSafeInteger(bytes) || bytes < 0)
+      throw new EhdbError("INVALID_ARGUMENT", `ready(bytes) takes a whole number of bytes, not ${bytes}`, { bytes });
     if (bytes > MAX_WRITE_BYTES) throw tooLarge(bytes);
     if (this.#stopped !== undefined) throw this.#stopped;
     const framed = bytes + varintBytes(bytes);
-    await this.#room.wait(framed, () => {
-      if (this.#stopped !== undefined) throw this.#stopped;
-      this.#room.holdTurn(framed);
-    }, options);
+    await this.#room.wait(
+      framed,
+      () => {
+        if (this.#stopped !== undefined) throw this.#stopped;
+        this.#room.holdTurn(framed);
+      },
+      options,
+    );
   }
 
   /** A batch made elsewhere, in its place between the others: a mark, or a copy. `undefined` when there is no room. */
@@ -265,7 +276,8 @@ function framedBytes(records: readonly Uint8Array[]): number {
 }
 
 function noSpace(cause: unknown): EhdbError {
-  const message = "the disk is full, and nothing was appended. Free some space (dropBefore, retention, or other files); appends then go on by themselves";
+  const message =
+    "the disk is full, and nothing was appended. Free some space (dropBefore, retention, or other files); appends then go on by themselves";
   return new EhdbError("NO_SPACE", message, {}, cause);
 }
 
@@ -278,4 +290,3 @@ function notBytes(value: unknown): EhdbError {
   const got = value === null ? "null" : typeof value;
   return new EhdbError("INVALID_ARGUMENT", `a record must be a Uint8Array or Buffer, not ${got}`, { got });
 }
-

@@ -353,7 +353,9 @@ export class OpenJournal implements Journal, LogView {
       this.#lowWater = sequence;
     }
     let bytesRemoved = 0;
-    const gone = this.segments.filter((segment, place) => segment.last < this.#lowWater && place < this.segments.length - 1);
+    const gone = this.segments.filter(
+      (segment, place) => segment.last < this.#lowWater && place < this.segments.length - 1,
+    );
     this.segments.splice(0, gone.length);
     for (const segment of gone) {
       bytesRemoved += segment.fileBytes;
@@ -443,7 +445,8 @@ export class OpenJournal implements Journal, LogView {
 
   #refuse(): never {
     if (this.#closing !== undefined) throw this.#closed();
-    const message = "the disk was full when the journal was opened, so it can only be read. Free some space, then call reopen()";
+    const message =
+      "the disk was full when the journal was opened, so it can only be read. Free some space, then call reopen()";
     throw new EhdbError("READ_ONLY", message, { dir: this.dir });
   }
 }

@@ -30,10 +30,30 @@ export interface ResolvedReaderOptions {
 
 const GIB = 1024 * MIB;
 const journalOptions = [
-  "dir", "host", "durability", "batchBytes", "batchRecords", "batchMillis", "segmentBytes", "maxInFlightBytes", "indexStride",
-  "reserveBytes", "retention", "compression", "encryption", "blockingSync", "verifyOnOpen", "lockTimeoutMillis",
+  "dir",
+  "host",
+  "durability",
+  "batchBytes",
+  "batchRecords",
+  "batchMillis",
+  "segmentBytes",
+  "maxInFlightBytes",
+  "indexStride",
+  "reserveBytes",
+  "retention",
+  "compression",
+  "encryption",
+  "blockingSync",
+  "verifyOnOpen",
+  "lockTimeoutMillis",
 ] as const satisfies (keyof JournalOptions)[];
-const readerOptions = ["dir", "host", "indexStride", "encryption", "pollMillis"] as const satisfies (keyof JournalReaderOptions)[];
+const readerOptions = [
+  "dir",
+  "host",
+  "indexStride",
+  "encryption",
+  "pollMillis",
+] as const satisfies (keyof JournalReaderOptions)[];
 const durabilities = ["sync", "batch", "async"] as const satisfies Durability[];
 const retentionOptions = ["maxBytes", "maxAgeSeconds", "maxRecords"] as const satisfies (keyof Retention)[];
 
@@ -86,7 +106,8 @@ export function resolveSalvageOptions(options: SalvageOptions): ResolvedSalvageO
   refuseUnknown(options, salvageOptions, "");
   const dir = directory(options.dir);
   const to = directory(options.to, "to");
-  if (resolve(dir) === resolve(to)) throw invalid("to", to, "another directory than dir: the damaged journal is only read");
+  if (resolve(dir) === resolve(to))
+    throw invalid("to", to, "another directory than dir: the damaged journal is only read");
   if (options.onProgress !== undefined && typeof options.onProgress !== "function") {
     throw invalid("onProgress", options.onProgress, "a function");
   }
@@ -138,12 +159,19 @@ function retention(value: Retention | undefined): Retention {
   refuseUnknown(value, retentionOptions, "retention.");
   for (const name of retentionOptions) {
     const limit = value[name];
-    if (limit !== undefined && !(Number.isFinite(limit) && limit > 0)) throw invalid(`retention.${name}`, limit, "a number above 0");
+    if (limit !== undefined && !(Number.isFinite(limit) && limit > 0))
+      throw invalid(`retention.${name}`, limit, "a number above 0");
   }
   return value;
 }
 
-function whole<T extends object>(options: T, name: keyof T & string, standard: number, least: number, most: number): number {
+function whole<T extends object>(
+  options: T,
+  name: keyof T & string,
+  standard: number,
+  least: number,
+  most: number,
+): number {
   const value: unknown = options[name];
   if (value === undefined) return standard;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
@@ -152,7 +180,12 @@ function whole<T extends object>(options: T, name: keyof T & string, standard: n
   return value;
 }
 
-function oneOf<T extends object, V extends string>(options: T, name: keyof T & string, values: readonly V[], standard: V): V {
+function oneOf<T extends object, V extends string>(
+  options: T,
+  name: keyof T & string,
+  values: readonly V[],
+  standard: V,
+): V {
   const value: unknown = options[name];
   if (value === undefined) return standard;
   const found = values.find((one) => one === value);
@@ -175,12 +208,20 @@ function refuseUnknown(options: object, known: readonly string[], prefix: string
     if (known.includes(name)) continue;
     const near = nearest(name, known);
     const hint = near === undefined ? `Known are ${known.join(", ")}` : `Did you mean ${prefix}${near}?`;
-    throw new EhdbError("INVALID_OPTION", `there is no option ${prefix}${name}. ${hint}`, { option: `${prefix}${name}`, suggestion: near });
+    throw new EhdbError("INVALID_OPTION", `there is no option ${prefix}${name}. ${hint}`, {
+      option: `${prefix}${name}`,
+      suggestion: near,
+    });
   }
 }
 
 export function invalid(option: string, value: unknown, wanted: string): EhdbError {
-  const got = typeof value === "string" ? `"${value}"` : typeof value === "object" && value !== null ? "an object" : String(value);
+  const got =
+    typeof value === "string"
+      ? `"${value}"`
+      : typeof value === "object" && value !== null
+        ? "an object"
+        : String(value);
   return new EhdbError("INVALID_OPTION", `${option} must be ${wanted}, not ${got}`, { option, got, wanted });
 }
 

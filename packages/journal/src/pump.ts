@@ -187,7 +187,8 @@ export class Pump {
     const writer = this.#current;
     while (writer.syncing !== undefined) await writer.syncing;
     if (this.#stopReason !== undefined) return;
-    if (writer.position + MARK_BYTES <= Math.min(writer.allocated, writer.capacity)) this.#writeMark(flag.mark | flag.clean);
+    if (writer.position + MARK_BYTES <= Math.min(writer.allocated, writer.capacity))
+      this.#writeMark(flag.mark | flag.clean);
     await this.sync(writer);
   }
 
@@ -255,7 +256,8 @@ export class Pump {
     if (bytes.length <= turnBytes) writer.file.writeAtSync(bytes, writer.position);
     else await writeSlices(writer, bytes);
     if (this.#stopReason !== undefined) return 0;
-    if ((flags & flag.lowWater) !== 0) this.lowWater = Math.max(this.lowWater, readU64(batch.buffer, BATCH_HEADER_BYTES));
+    if ((flags & flag.lowWater) !== 0)
+      this.lowWater = Math.max(this.lowWater, readU64(batch.buffer, BATCH_HEADER_BYTES));
     const gapEnd = (flags & flag.gap) === 0 ? undefined : readU64(batch.buffer, BATCH_HEADER_BYTES);
     this.#wrote(writer, bytes.length, fields, gapEnd);
     if (records > 0) {
@@ -294,7 +296,11 @@ export class Pump {
       predecessorCrc: before.lastCrc,
       lowWater: this.lowWater,
     };
-    const bytes = next.open(preamble, { durable: this.durable, epoch: this.#epoch, time: this.#time.now() }, this.#options.indexStride);
+    const bytes = next.open(
+      preamble,
+      { durable: this.durable, epoch: this.#epoch, time: this.#time.now() },
+      this.#options.indexStride,
+    );
     next.file.writeAtSync(bytes, next.position);
     next.position += bytes.length;
     this.#current = next;
@@ -365,7 +371,14 @@ export class Pump {
 
   #writeMark(flags: number): void {
     const writer = this.#current;
-    const fields = { records: 0, firstSequence: writer.nextSequence, durable: this.durable, epoch: this.#epoch, time: this.#time.now(), flags };
+    const fields = {
+      records: 0,
+      firstSequence: writer.nextSequence,
+      durable: this.durable,
+      epoch: this.#epoch,
+      time: this.#time.now(),
+      flags,
+    };
     const bytes = writer.seal(Buffer.alloc(MARK_BYTES), 0, fields);
     writer.file.writeAtSync(bytes, writer.position);
     this.#wrote(writer, bytes.length, fields);

@@ -64,7 +64,12 @@ export async function findReachable(context: LoadContext): Promise<Reachable> {
     epoch = Math.max(epoch, found.survey.epoch);
   }
   const first = parts[0];
-  if (first !== undefined && wanted !== 0 && first.segment.first > lowWater && (wanted === undefined || !ids.includes(wanted))) {
+  if (
+    first !== undefined &&
+    wanted !== 0 &&
+    first.segment.first > lowWater &&
+    (wanted === undefined || !ids.includes(wanted))
+  ) {
     const file = segmentPath(context.dir, wanted ?? first.segment.id);
     const reason = wanted === undefined ? "what came before it can't be told" : "the file is missing";
     damage.push({ file, offset: 0, first: lowWater, last: first.segment.first - 1, reason });
@@ -90,7 +95,11 @@ async function loadPart(
     if (found === undefined) return unused;
     const cipher = segmentCipher(context.encryption, header.keyId, header.salt, path);
     const { opening } = found;
-    if (opening !== undefined && cipher !== undefined && !Buffer.from(opening.preamble.keyCheck).equals(cipher.keyCheck)) {
+    if (
+      opening !== undefined &&
+      cipher !== undefined &&
+      !Buffer.from(opening.preamble.keyCheck).equals(cipher.keyCheck)
+    ) {
       throw wrongKey(path, header.keyId);
     }
     const guess = {

@@ -40,7 +40,11 @@ export async function openJournalReader(options: JournalReaderOptions): Promise<
   const resolved = resolveReaderOptions(options);
   const { host, dir } = resolved;
   if ((await host.files.stat(dir))?.kind !== "directory") {
-    throw new EhdbError("NOT_FOUND", `there is no journal at ${dir}: it isn't a directory. Check the path, or let a writer make it`, { dir });
+    throw new EhdbError(
+      "NOT_FOUND",
+      `there is no journal at ${dir}: it isn't a directory. Check the path, or let a writer make it`,
+      { dir },
+    );
   }
   const reader = new JournalFollower(resolved);
   await reader.refresh();
@@ -193,7 +197,8 @@ class JournalFollower implements ReadOnlyJournal, LogView {
   }
 
   #assertOpen(): void {
-    if (this.#isClosed) throw new EhdbError("CLOSED", "the journal reader is closed. Open it again", { dir: this.#options.dir });
+    if (this.#isClosed)
+      throw new EhdbError("CLOSED", "the journal reader is closed. Open it again", { dir: this.#options.dir });
   }
 
   #arm(): void {
@@ -254,11 +259,18 @@ class JournalFollower implements ReadOnlyJournal, LogView {
     const segments = chain.segments.map((segment) => {
       const before = known.get(segment.id);
       // Its index is worth keeping.
-      if (segment === chain.segments.at(-1) || !before?.salt.every((byte, at) => byte === segment.salt[at])) return segment;
-      [before.end, before.last, before.lastCrc, before.fileBytes] = [segment.end, segment.last, segment.lastCrc, segment.fileBytes];
+      if (segment === chain.segments.at(-1) || !before?.salt.every((byte, at) => byte === segment.salt[at]))
+        return segment;
+      [before.end, before.last, before.lastCrc, before.fileBytes] = [
+        segment.end,
+        segment.last,
+        segment.lastCrc,
+        segment.fileBytes,
+      ];
       return before;
     });
-    const isNew = segments.length !== this.segments.length || segments.some((segment, place) => segment !== this.segments[place]);
+    const isNew =
+      segments.length !== this.segments.length || segments.some((segment, place) => segment !== this.segments[place]);
     this.segments.splice(0, this.segments.length, ...segments);
     this.#lowWater = chain.lowWater;
     this.#tail = chain.tail;

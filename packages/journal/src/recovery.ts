@@ -60,7 +60,9 @@ export async function recover(context: RecoveryContext): Promise<Recovered> {
   const { tail } = chain;
   const stated = tail?.stated ?? 0;
   const last = tail?.last ?? 0;
-  const segments = chain.segments.filter((segment) => segment.last >= chain.lowWater || segment === chain.segments.at(-1));
+  const segments = chain.segments.filter(
+    (segment) => segment.last >= chain.lowWater || segment === chain.segments.at(-1),
+  );
   const newest = segments.at(-1);
   const cut = newest === undefined ? emptyCut : await findCut(context.host, newest, chain);
   const epoch = Math.max(context.leastEpoch, (tail?.epoch ?? 0) + 1);
@@ -80,7 +82,10 @@ export async function recover(context: RecoveryContext): Promise<Recovered> {
           predecessorCrc: cut.position.crc,
           lowWater: chain.lowWater,
         };
-        await writer.file.write(writer.open(preamble, { durable: cut.position.last, epoch, time }, context.indexStride), writer.position);
+        await writer.file.write(
+          writer.open(preamble, { durable: cut.position.last, epoch, time }, context.indexStride),
+          writer.position,
+        );
         writer.position += OPEN_BATCH_BYTES;
         recordsCopied = newest === undefined ? 0 : await copyBatches(context.host, newest, cut.copyFrom, writer);
         writer.capacity = Math.max(writer.capacity, writer.position + MARK_RESERVE_BYTES);
@@ -165,7 +170,11 @@ async function copyBatches(host: Host, from: Segment, offset: number, writer: Se
     const body = plainBody(from, batch);
     const buffer = Buffer.alloc(padded(BATCH_HEADER_BYTES + body.length + TAG_BYTES));
     body.copy(buffer, BATCH_HEADER_BYTES);
-    const fields = { ...header, flags: header.flags & ~flag.encrypted, durable: Math.min(header.durable, header.firstSequence - 1) };
+    const fields = {
+      ...header,
+      flags: header.flags & ~flag.encrypted,
+      durable: Math.min(header.durable, header.firstSequence - 1),
+    };
     const bytes = writer.seal(buffer, body.length, fields);
     await writer.file.write(bytes, writer.position);
     writer.wrote(bytes.length, fields, walker.sequence);
@@ -230,4 +239,3 @@ async function buildOnFullDisk(
     return undefined;
   }
 }
-

@@ -2,7 +2,12 @@ import type { Retention } from "./api.ts";
 import type { Segment } from "./segment.ts";
 
 /** The lowest sequence that every limit still keeps; whole segments go, the newest one never. */
-export function retainedFrom(segments: readonly Segment[], first: number, retention: Retention, nowMillis: number): number {
+export function retainedFrom(
+  segments: readonly Segment[],
+  first: number,
+  retention: Retention,
+  nowMillis: number,
+): number {
   const { maxBytes = Infinity, maxRecords = Infinity, maxAgeSeconds = Infinity } = retention;
   let bytes = segments.reduce((sum, segment) => sum + segment.end, 0);
   let from = first;

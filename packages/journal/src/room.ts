@@ -57,8 +57,9 @@ export class RoomQueue {
       signal?.addEventListener("abort", onAbort, { once: true });
       if (timeoutMillis !== undefined) {
         const message = `no room for ${bytes} bytes within ${timeoutMillis} ms. Wait longer, or raise maxInFlightBytes`;
-        timer = this.#clock.timer(timeoutMillis, () =>
-          this.#remove(waiter, new EhdbError("READY_TIMEOUT", message, { bytes, timeoutMillis })),
+        timer = this.#clock.timer(
+          timeoutMillis,
+          () => this.#remove(waiter, new EhdbError("READY_TIMEOUT", message, { bytes, timeoutMillis })),
           true,
         );
       }

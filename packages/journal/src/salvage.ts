@@ -29,7 +29,12 @@ export async function salvage(options: SalvageOptions): Promise<SalvageReport> {
     }
     const source = await findReachable({ host, dir, encryption, indexStride: 1024 });
     if (source.parts.length === 0 && source.damage.length > 0) throw corrupt(source.damage[0] as Damage);
-    const resolved = resolveOptions({ dir: to, host, durability: "async", ...(encryption === undefined ? {} : { encryption }) });
+    const resolved = resolveOptions({
+      dir: to,
+      host,
+      durability: "async",
+      ...(encryption === undefined ? {} : { encryption }),
+    });
     const target = await openWith({ ...resolved, leastEpoch: source.epoch + 1 });
     try {
       return await new Salvage(source, target).run(options.onProgress);
@@ -74,7 +79,11 @@ class Salvage {
     if (lowWater > 1) await this.#target.dropBefore(lowWater);
     const report = await this.#target.close();
     if (report.state !== "clean") {
-      throw new EhdbError("IO_ERROR", `the new journal couldn't be written to its end (${report.state}). Salvage into another directory`, {});
+      throw new EhdbError(
+        "IO_ERROR",
+        `the new journal couldn't be written to its end (${report.state}). Salvage into another directory`,
+        {},
+      );
     }
     return { records: this.#records, bytes: this.#bytes, lost: this.#lost };
   }
@@ -108,7 +117,13 @@ class Salvage {
     // A part that the broken chain couldn't place may begin before where the last one ended.
     if (firstSequence < this.#next) return;
     if (firstSequence > this.#next) await this.#passOver(firstSequence);
-    const copy = { body: plainBody(segment, batch), flags: flags & flag.compressed, records: records.length, epoch, time };
+    const copy = {
+      body: plainBody(segment, batch),
+      flags: flags & flag.compressed,
+      records: records.length,
+      epoch,
+      time,
+    };
     await this.#target.writer.insert(copy);
     this.#next = firstSequence + records.length;
     this.#records += records.length;

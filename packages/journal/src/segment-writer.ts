@@ -54,7 +54,15 @@ export class SegmentWriter {
   #number = 0;
   #lastCrc = 0;
 
-  constructor(id: number, path: string, file: File, salt: Uint8Array, keyId: string, cipher: SegmentCipher | undefined, capacity: number) {
+  constructor(
+    id: number,
+    path: string,
+    file: File,
+    salt: Uint8Array,
+    keyId: string,
+    cipher: SegmentCipher | undefined,
+    capacity: number,
+  ) {
     this.id = id;
     this.path = path;
     this.file = file;
@@ -102,7 +110,11 @@ export class SegmentWriter {
   }
 
   /** The segment's first batch: from now on it is part of the log. */
-  open(preamble: Omit<Preamble, "keyCheck">, fields: Pick<BatchFields, "durable" | "epoch" | "time">, indexStride: number): Buffer {
+  open(
+    preamble: Omit<Preamble, "keyCheck">,
+    fields: Pick<BatchFields, "durable" | "epoch" | "time">,
+    indexStride: number,
+  ): Buffer {
     const complete = { ...preamble, keyCheck: this.cipher?.keyCheck ?? new Uint8Array(KEY_CHECK_BYTES) };
     const buffer = Buffer.alloc(OPEN_BATCH_BYTES);
     encodePreamble(complete).copy(buffer, BATCH_HEADER_BYTES);
@@ -116,7 +128,13 @@ export class SegmentWriter {
     this.segment = new Segment(
       { id: this.id, salt: this.salt, keyId: this.keyId },
       this.path,
-      { preamble: complete, epoch: fields.epoch, time: fields.time, crc: this.#lastCrc, end: DATA_START + bytes.length },
+      {
+        preamble: complete,
+        epoch: fields.epoch,
+        time: fields.time,
+        crc: this.#lastCrc,
+        end: DATA_START + bytes.length,
+      },
       this.cipher,
       indexStride,
     );

@@ -79,10 +79,22 @@ export class Segment {
 export type FoundSegment =
   | { readonly state: "started"; readonly segment: Segment; readonly bytes: number }
   /** A whole header, but no whole first batch. */
-  | { readonly state: "unstarted"; readonly id: number; readonly path: string; readonly seed: number; readonly bytes: number }
+  | {
+      readonly state: "unstarted";
+      readonly id: number;
+      readonly path: string;
+      readonly seed: number;
+      readonly bytes: number;
+    }
   /** Nothing but zeros, or nothing at all. */
   | { readonly state: "empty"; readonly id: number; readonly path: string; readonly bytes: number }
-  | { readonly state: "damaged"; readonly id: number; readonly path: string; readonly bytes: number; readonly reason: string };
+  | {
+      readonly state: "damaged";
+      readonly id: number;
+      readonly path: string;
+      readonly bytes: number;
+      readonly reason: string;
+    };
 
 export interface LoadContext {
   readonly host: Host;
@@ -120,11 +132,13 @@ async function readOpening(
   const seed = saltSeed(header.salt);
   const walker = new BatchWalker(file, seed, { offset: DATA_START, number: 0 }, bytes, DATA_START);
   const open = await walker.next();
-  const whole = open !== undefined && (open.header.flags & flag.open) !== 0 && open.header.bodyBytes === OPEN_BODY_BYTES;
+  const whole =
+    open !== undefined && (open.header.flags & flag.open) !== 0 && open.header.bodyBytes === OPEN_BODY_BYTES;
   if (!whole) return { state: "unstarted", id: header.id, path, seed, bytes };
   const preamble = decodePreamble(open.body);
   const cipher = segmentCipher(context.encryption, header.keyId, header.salt, path);
-  if (cipher !== undefined && !Buffer.from(preamble.keyCheck).equals(cipher.keyCheck)) throw wrongKey(path, header.keyId);
+  if (cipher !== undefined && !Buffer.from(preamble.keyCheck).equals(cipher.keyCheck))
+    throw wrongKey(path, header.keyId);
   const { epoch, time, crc } = open.header;
   const opening = { preamble, epoch, time, crc, end: walker.offset };
   const segment = new Segment(header, path, opening, cipher, context.indexStride);

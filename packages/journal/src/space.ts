@@ -150,7 +150,10 @@ export class Space {
   }
 
   #wantsNext(): boolean {
-    return this.filling.admitted > this.filling.capacity * prepareAt && (this.#prepared === undefined || this.#wantsLead(this.#prepared));
+    return (
+      this.filling.admitted > this.filling.capacity * prepareAt &&
+      (this.#prepared === undefined || this.#wantsLead(this.#prepared))
+    );
   }
 
   #work(): void {
@@ -173,7 +176,7 @@ export class Space {
   async #run(): Promise<void> {
     const { clock } = this.#context.host;
     await clock.yield();
-    for (let isDone = true; !this.#ended && (isDone || this.#wanted > 0); ) {
+    for (let isDone = true; !this.#ended && (isDone || this.#wanted > 0);) {
       try {
         isDone = await this.#step();
         if (isDone || this.blocked !== undefined) this.#unblock();

@@ -102,7 +102,8 @@ function checkRange(from: number | undefined, to: number | undefined): void {
 function stream(view: LogView, start: () => AsyncGenerator<readonly JournalRecord[], void>): RecordStream {
   let taken = false;
   const batches = (): AsyncGenerator<readonly JournalRecord[], void> => {
-    if (taken) throw new EhdbError("INVALID_ARGUMENT", "a stream of records is iterated once; call scan() or tail() again", {});
+    if (taken)
+      throw new EhdbError("INVALID_ARGUMENT", "a stream of records is iterated once; call scan() or tail() again", {});
     taken = true;
     return noting(view, start());
   };

@@ -1,6 +1,14 @@
 import type { File } from "@ehdb/host";
 import { scanBeyond } from "./beyond.ts";
-import { DATA_START, decodePreamble, decodeSegmentHeader, flag, readU64, saltSeed, SEGMENT_HEADER_BYTES } from "./format.ts";
+import {
+  DATA_START,
+  decodePreamble,
+  decodeSegmentHeader,
+  flag,
+  readU64,
+  saltSeed,
+  SEGMENT_HEADER_BYTES,
+} from "./format.ts";
 import type { Preamble, SegmentHeader } from "./format.ts";
 import { BatchWalker } from "./walker.ts";
 
@@ -16,7 +24,15 @@ export interface Survey {
   readonly epoch: number;
   readonly time: number;
   /** The segment's first batch, when it is whole. */
-  readonly opening: { readonly preamble: Preamble; readonly epoch: number; readonly time: number; readonly crc: number; readonly end: number } | undefined;
+  readonly opening:
+    | {
+        readonly preamble: Preamble;
+        readonly epoch: number;
+        readonly time: number;
+        readonly crc: number;
+        readonly end: number;
+      }
+    | undefined;
 }
 
 /** Looks at every place where a batch may begin. `undefined` when no batch is whole: nothing was ever written, or nothing is left. */
@@ -37,7 +53,13 @@ export async function survey(file: File, seed: number, bytes: number): Promise<S
     const { header, body } = batch;
     let { lowWater, opening } = found ?? { lowWater: 1, opening: undefined };
     if ((header.flags & flag.open) !== 0) {
-      opening = { preamble: decodePreamble(body), epoch: header.epoch, time: header.time, crc: header.crc, end: walker.offset };
+      opening = {
+        preamble: decodePreamble(body),
+        epoch: header.epoch,
+        time: header.time,
+        crc: header.crc,
+        end: walker.offset,
+      };
       lowWater = opening.preamble.lowWater;
     }
     if ((header.flags & flag.lowWater) !== 0) lowWater = Math.max(lowWater, readU64(body, 0));

@@ -87,7 +87,12 @@ export interface Beyond {
   readonly tornBytes: number;
 }
 
-export async function statedBeyond(file: File, { seed }: { seed: number }, from: number, bytes: number): Promise<Beyond> {
+export async function statedBeyond(
+  file: File,
+  { seed }: { seed: number },
+  from: number,
+  bytes: number,
+): Promise<Beyond> {
   let stated = 0;
   let offset = from;
   const tornBytes = await scanBeyond(file, seed, from, bytes, (header, at) => {

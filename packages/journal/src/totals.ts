@@ -4,7 +4,16 @@ import type { Writer } from "./writer.ts";
 /** What a writer counts; the journal adds up its incarnations. */
 export type WriterTotals = Pick<
   JournalStats,
-  "appends" | "appendedBytes" | "batches" | "syncs" | "marks" | "rolls" | "preallocatedBytes" | "queueFull" | "noSpace" | "writeErrors"
+  | "appends"
+  | "appendedBytes"
+  | "batches"
+  | "syncs"
+  | "marks"
+  | "rolls"
+  | "preallocatedBytes"
+  | "queueFull"
+  | "noSpace"
+  | "writeErrors"
 >;
 
 export const noTotals: WriterTotals = {

@@ -52,7 +52,9 @@ async function openingDamage(file: File, segment: Segment): Promise<Damage[]> {
   }
   const walker = new BatchWalker(file, segment.seed, { offset: DATA_START, number: 0 }, segment.openEnd, DATA_START);
   const opening = await walker.next();
-  return opening?.header.crc === segment.openCrc ? [] : [wholeSegment(segment, DATA_START, "its first batch is not whole")];
+  return opening?.header.crc === segment.openCrc
+    ? []
+    : [wholeSegment(segment, DATA_START, "its first batch is not whole")];
 }
 
 function wholeSegment(segment: Segment, offset: number, reason: string): Damage {

@@ -4,7 +4,13 @@ import type { Clock, Timer } from "@ehdb/host";
 import type { Waiting } from "./api.ts";
 
 /** Waits for `work`, but no longer than until the signal fires (ABORTED) or the time is up (`code`). The work goes on. */
-export async function within<T>(clock: Clock, work: Promise<T>, what: string, code: ErrorCode, options: Waiting): Promise<T> {
+export async function within<T>(
+  clock: Clock,
+  work: Promise<T>,
+  what: string,
+  code: ErrorCode,
+  options: Waiting,
+): Promise<T> {
   const { signal, timeoutMillis } = options;
   if (signal === undefined && timeoutMillis === undefined) return await work;
   if (signal?.aborted) {

@@ -48,7 +48,13 @@ export async function walkSegment(
       if (!isEhdbError(error, "CORRUPT")) throw error;
       const { firstSequence, records } = batch.header;
       const reason = String(error.data["reason"]);
-      visitor.onDamage({ file: segment.path, offset: batch.offset, first: firstSequence, last: firstSequence + records - 1, reason });
+      visitor.onDamage({
+        file: segment.path,
+        offset: batch.offset,
+        first: firstSequence,
+        last: firstSequence + records - 1,
+        reason,
+      });
     }
   }
   if (expected <= last) {
@@ -63,7 +69,7 @@ async function nextWhole(
   seed: number,
   { start, end, number }: { start: number; end: number; number: number },
 ): Promise<{ header: BatchHeader; offset: number } | undefined> {
-  for (let from = start; from < end; ) {
+  for (let from = start; from < end;) {
     let candidate: { header: BatchHeader; offset: number } | undefined;
     await scanBeyond(file, seed, from, end, (header, offset) => {
       if (header.number < number || (offset === start && header.number === number)) return false;

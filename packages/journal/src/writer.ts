@@ -36,14 +36,19 @@ export class Writer {
     this.#hooks = hooks;
     this.epoch = epoch;
     const time = new EngineTime(options.host.clock, recovered.time);
-    this.pump = new Pump(options, time, { current, last, epoch, lowWater }, {
-      started: (segment, before) => {
-        this.space.retire(before);
-        hooks.started(segment);
+    this.pump = new Pump(
+      options,
+      time,
+      { current, last, epoch, lowWater },
+      {
+        started: (segment, before) => {
+          this.space.retire(before);
+          hooks.started(segment);
+        },
+        advanced: hooks.advanced,
+        failed: (error, what) => this.#fail(error, what),
       },
-      advanced: hooks.advanced,
-      failed: (error, what) => this.#fail(error, what),
-    });
+    );
     this.space = new Space(options, options.segmentBytes, current, recovered.maxId + 1, {
       sync: (writer) => this.pump.sync(writer),
       roomMade: () => this.intake.roomChanged(),

@@ -30,7 +30,10 @@ export interface Contender<Figure> {
  * Runs all contenders in turn, the next time in reversed order, the garbage of the one before collected: what warms up or
  * slows down in the course of a run hits all of them.
  */
-export async function alternate<Figure>(contenders: readonly Contender<Figure>[], rounds: number): Promise<Map<string, Figure[]>> {
+export async function alternate<Figure>(
+  contenders: readonly Contender<Figure>[],
+  rounds: number,
+): Promise<Map<string, Figure[]>> {
   const figures = new Map<string, Figure[]>(contenders.map(({ name }) => [name, []]));
   if (figures.size !== contenders.length) throw new EhdbError("INVALID_ARGUMENT", "two contenders have the same name");
   for (let round = 0; round < rounds; round++) {

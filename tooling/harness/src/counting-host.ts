@@ -27,7 +27,8 @@ export function countingHost(): CountingHost {
     });
   const files: Files = new Proxy(real.files, {
     get(target, name): unknown {
-      if (name === "open") return async (path: string, mode: OpenMode): Promise<File> => counting(await target.open(path, mode));
+      if (name === "open")
+        return async (path: string, mode: OpenMode): Promise<File> => counting(await target.open(path, mode));
       return bound(target, name);
     },
   });

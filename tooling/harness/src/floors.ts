@@ -115,7 +115,12 @@ export async function copyAndWrite(path: string, records: readonly Uint8Array[],
  * Durable appends with `inFlight` callers, each waiting for its own before the next one: while one positioned write is synced,
  * what the callers hand in next is gathered, and goes out as one write.
  */
-export async function groupCommit(path: string, records: readonly Uint8Array[], count: number, inFlight: number): Promise<LatencyFigure> {
+export async function groupCommit(
+  path: string,
+  records: readonly Uint8Array[],
+  count: number,
+  inFlight: number,
+): Promise<LatencyFigure> {
   const bytes = totalBytes(records, count);
   await zeroFilled(path, bytes);
   const file = openSync(path, "r+");
@@ -165,7 +170,11 @@ export async function groupCommit(path: string, records: readonly Uint8Array[], 
 }
 
 /** One durable append at a time: a positioned write into zeros and an asynchronous data sync, nothing around them. */
-export async function writeAndSync(path: string, records: readonly Uint8Array[], count: number): Promise<LatencyFigure> {
+export async function writeAndSync(
+  path: string,
+  records: readonly Uint8Array[],
+  count: number,
+): Promise<LatencyFigure> {
   const bytes = totalBytes(records, count);
   await zeroFilled(path, bytes);
   const file = openSync(path, "r+");
@@ -188,7 +197,11 @@ export async function writeAndSync(path: string, records: readonly Uint8Array[],
 }
 
 /** The same, holding the thread. Appends a second. */
-export async function writeAndSyncBlocking(path: string, records: readonly Uint8Array[], count: number): Promise<number> {
+export async function writeAndSyncBlocking(
+  path: string,
+  records: readonly Uint8Array[],
+  count: number,
+): Promise<number> {
   const bytes = totalBytes(records, count);
   await zeroFilled(path, bytes);
   const file = openSync(path, "r+");
@@ -220,7 +233,7 @@ export async function readAndVerify(paths: readonly string[], expected?: WorkPro
   for (const path of paths) {
     const file = openSync(path, "r");
     try {
-      for (let position = 0; ; ) {
+      for (let position = 0; ;) {
         const { bytesRead } = await readAt(file, buffer, 0, chunkBytes, position);
         if (bytesRead === 0) break;
         digest = crc32(buffer.subarray(0, bytesRead), digest);

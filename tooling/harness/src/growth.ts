@@ -11,7 +11,8 @@ const leastFactor = 4;
 
 /** The exponent e of cost ~ size^e: least squares over the logarithms. Wants three sizes or more, each at least four times the one before. */
 export function growthExponent(points: readonly SizedCost[]): number {
-  if (points.length < 3) throw new EhdbError("INVALID_ARGUMENT", `a growth exponent wants at least 3 sizes, not ${points.length}`);
+  if (points.length < 3)
+    throw new EhdbError("INVALID_ARGUMENT", `a growth exponent wants at least 3 sizes, not ${points.length}`);
   const sorted = [...points].sort((a, b) => a.size - b.size);
   for (const [index, { size, cost }] of sorted.entries()) {
     if (!(size > 0 && cost > 0 && Number.isFinite(size) && Number.isFinite(cost))) {
@@ -19,7 +20,10 @@ export function growthExponent(points: readonly SizedCost[]): number {
     }
     const before = sorted[index - 1]?.size;
     if (before !== undefined && size < before * leastFactor) {
-      throw new EhdbError("INVALID_ARGUMENT", `sizes lie a factor of ${leastFactor} apart or more: ${before} and ${size} don't`);
+      throw new EhdbError(
+        "INVALID_ARGUMENT",
+        `sizes lie a factor of ${leastFactor} apart or more: ${before} and ${size} don't`,
+      );
     }
   }
   const x = sorted.map(({ size }) => Math.log(size));

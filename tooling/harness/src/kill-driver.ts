@@ -24,7 +24,8 @@ export async function runKills(target: KillTarget, options: KillOptions): Promis
   const queue = [...lives];
   let done = 0;
   const work = async (): Promise<void> => {
-    for (let life = queue.shift(); life !== undefined; life = queue.shift()) await life.toEnd(() => options.onKill?.(++done));
+    for (let life = queue.shift(); life !== undefined; life = queue.shift())
+      await life.toEnd(() => options.onKill?.(++done));
   };
   await Promise.all(Array.from({ length: sideBySide }, work));
   return report(lives, options.times);
@@ -65,7 +66,12 @@ class DirectoryLife {
 
   async #kill(incarnation: number, inOpen: boolean): Promise<void> {
     const { defect, nodeOptions } = this.#options;
-    const load = { directory: this.#directory, incarnation, settings: this.#settings, ...(defect === undefined ? {} : { defect }) };
+    const load = {
+      directory: this.#directory,
+      incarnation,
+      settings: this.#settings,
+      ...(defect === undefined ? {} : { defect }),
+    };
     const child = new KilledChild(this.#target.program, nodeOptions, load, (line) => this.ledger.hear(line));
     await child.says(inOpen ? "opening" : "open");
     await pause(this.#random.fraction() * (inOpen ? longestOpenMillis : longestLoadMillis));
@@ -75,7 +81,8 @@ class DirectoryLife {
 }
 
 function report(lives: readonly DirectoryLife[], kills: number): KillReport {
-  const sum = (of: (ledger: KillLedger) => number): number => lives.reduce((total, { ledger }) => total + of(ledger), 0);
+  const sum = (of: (ledger: KillLedger) => number): number =>
+    lives.reduce((total, { ledger }) => total + of(ledger), 0);
   return {
     kills,
     killsInOpen: lives.reduce((total, life) => total + life.killsInOpen, 0),
@@ -87,6 +94,8 @@ function report(lives: readonly DirectoryLife[], kills: number): KillReport {
     revived: sum((ledger) => ledger.revived),
     unacknowledged: sum((ledger) => ledger.unacknowledged),
     drops: sum((ledger) => ledger.drops),
-    problems: lives.flatMap(({ ledger }, index) => ledger.problems.map((problem) => `directory ${index}: ${problem}`)).slice(0, 20),
+    problems: lives
+      .flatMap(({ ledger }, index) => ledger.problems.map((problem) => `directory ${index}: ${problem}`))
+      .slice(0, 20),
   };
 }

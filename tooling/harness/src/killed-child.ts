@@ -28,7 +28,12 @@ export class KilledChild {
       this.#child.on("error", reject);
       this.#child.on("close", (code, signal) => {
         if (this.#killed) resolve();
-        else reject(new Error(`the program ended by itself (${signal ?? `exit code ${code}`}) instead of being killed:\n${this.#errors}`));
+        else
+          reject(
+            new Error(
+              `the program ended by itself (${signal ?? `exit code ${code}`}) instead of being killed:\n${this.#errors}`,
+            ),
+          );
       });
     });
     this.#ended.catch(() => {});
@@ -38,7 +43,10 @@ export class KilledChild {
   async says(what: KillLine["says"]): Promise<void> {
     if (this.#said.has(what)) return;
     const said = new Promise<void>((resolve) => this.#waiting.set(what, resolve));
-    await Promise.race([said, this.#ended.then(() => Promise.reject(new Error(`the program was killed before it said "${what}"`)))]);
+    await Promise.race([
+      said,
+      this.#ended.then(() => Promise.reject(new Error(`the program was killed before it said "${what}"`))),
+    ]);
   }
 
   /** SIGKILL; resolves when the process is gone and all that it said has been heard. */

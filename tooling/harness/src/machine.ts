@@ -34,7 +34,9 @@ export function machineFacts(directory: string): MachineFacts {
 }
 
 function virtualisation(): string {
-  const product = [contentOf("/sys/class/dmi/id/sys_vendor"), contentOf("/sys/class/dmi/id/product_name")].filter(Boolean).join(" ");
+  const product = [contentOf("/sys/class/dmi/id/sys_vendor"), contentOf("/sys/class/dmi/id/product_name")]
+    .filter(Boolean)
+    .join(" ");
   const underHypervisor = /^flags\s*:.*\bhypervisor\b/m.test(contentOf("/proc/cpuinfo"));
   if (!underHypervisor) return product === "" ? "none seen" : `none seen (${product})`;
   return product === "" ? "a hypervisor" : product;

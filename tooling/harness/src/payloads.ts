@@ -1,7 +1,17 @@
 import { SeededRandom } from "./seeded-random.ts";
 
-const kinds = ["order.placed", "order.paid", "order.shipped", "stock.reserved", "invoice.issued", "customer.moved"] as const;
-const words = "amber birch cedar delta ember fjord grove haven inlet jetty knoll larch maple north ocean pearl quill ridge".split(" ");
+const kinds = [
+  "order.placed",
+  "order.paid",
+  "order.shipped",
+  "stock.reserved",
+  "invoice.issued",
+  "customer.moved",
+] as const;
+const words =
+  "amber birch cedar delta ember fjord grove haven inlet jetty knoll larch maple north ocean pearl quill ridge".split(
+    " ",
+  );
 const firstMillis = Date.UTC(2024, 0, 1);
 
 /** One event as it would come from an application: a JSON envelope of about 400 bytes. */

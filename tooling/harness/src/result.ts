@@ -71,7 +71,12 @@ export function goal(claim: string, holds: boolean): Verdict {
 /** Whether `text` is a report: the form is API, so that runs of different versions can be compared. */
 export function parseReport(text: string): BenchReport {
   const report = JSON.parse(text) as Partial<BenchReport> | null;
-  if (typeof report !== "object" || report === null || typeof report.machine !== "object" || !Array.isArray(report.results)) {
+  if (
+    typeof report !== "object" ||
+    report === null ||
+    typeof report.machine !== "object" ||
+    !Array.isArray(report.results)
+  ) {
     throw new EhdbError("INVALID_ARGUMENT", "this isn't a bench report: it has no machine and no results");
   }
   for (const [index, row] of (report.results as unknown[]).entries()) {

@@ -59,7 +59,9 @@ export class SeededRandom {
 
   /** `digits` hexadecimal digits. */
   hexadecimal(digits: number): string {
-    return Buffer.from(this.bytes(Math.ceil(digits / 2))).toString("hex").slice(0, digits);
+    return Buffer.from(this.bytes(Math.ceil(digits / 2)))
+      .toString("hex")
+      .slice(0, digits);
   }
 }
 

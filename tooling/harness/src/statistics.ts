@@ -19,7 +19,8 @@ export function distribution(samples: ArrayLike<number>): Distribution {
 
 /** The smallest sample that a `share` (0 to 1) of all samples don't exceed. */
 export function percentile(samples: ArrayLike<number>, share: number): number {
-  if (!(share >= 0 && share <= 1)) throw new EhdbError("INVALID_ARGUMENT", `a percentile's share is from 0 to 1, not ${share}`);
+  if (!(share >= 0 && share <= 1))
+    throw new EhdbError("INVALID_ARGUMENT", `a percentile's share is from 0 to 1, not ${share}`);
   return nearestRank(sortedSamples(samples), share);
 }
 
@@ -36,7 +37,8 @@ export function median(samples: ArrayLike<number>): number {
  * else it does.
  */
 export function medianRatio(ours: readonly number[], theirs: readonly number[]): number {
-  if (ours.length !== theirs.length) throw new EhdbError("INVALID_ARGUMENT", `${ours.length} rounds can't be paired with ${theirs.length}`);
+  if (ours.length !== theirs.length)
+    throw new EhdbError("INVALID_ARGUMENT", `${ours.length} rounds can't be paired with ${theirs.length}`);
   return median(ours.map((each, round) => each / (theirs[round] as number)));
 }
 
@@ -49,7 +51,8 @@ export function variation(samples: ArrayLike<number>): number {
 function sortedSamples(samples: ArrayLike<number>): Float64Array {
   if (samples.length === 0) throw new EhdbError("INVALID_ARGUMENT", "there are no samples: nothing was measured");
   const sorted = Float64Array.from(samples).sort();
-  if (Number.isNaN(sorted.at(-1))) throw new EhdbError("INVALID_ARGUMENT", "a sample isn't a number: nothing was measured");
+  if (Number.isNaN(sorted.at(-1)))
+    throw new EhdbError("INVALID_ARGUMENT", "a sample isn't a number: nothing was measured");
   return sorted;
 }
 

@@ -44,11 +44,19 @@ export class SampledDigest implements WorkProof {
 }
 
 function fourBytes(record: Uint8Array, at: number): number {
-  return (record[at] as number) | ((record[at + 1] as number) << 8) | ((record[at + 2] as number) << 16) | ((record[at + 3] as number) << 24);
+  return (
+    (record[at] as number) |
+    ((record[at + 1] as number) << 8) |
+    ((record[at + 2] as number) << 16) |
+    ((record[at + 3] as number) << 24)
+  );
 }
 
 /** The proof that a faultless run over `records` gives. */
-export function proofOf(proof: WorkProof & { add(record: Uint8Array): void }, records: Iterable<Uint8Array>): WorkProof {
+export function proofOf(
+  proof: WorkProof & { add(record: Uint8Array): void },
+  records: Iterable<Uint8Array>,
+): WorkProof {
   for (const record of records) proof.add(record);
   return { count: proof.count, digest: proof.digest };
 }
@@ -57,7 +65,9 @@ export function proofOf(proof: WorkProof & { add(record: Uint8Array): void }, re
 export function assertWork(what: string, actual: WorkProof, expected: WorkProof): void {
   if (actual.count !== expected.count) throw new Error(`${what}: ${actual.count} records instead of ${expected.count}`);
   if (actual.digest !== expected.digest) {
-    throw new Error(`${what}: the digest of ${actual.count} records is ${hex(actual.digest)} instead of ${hex(expected.digest)}`);
+    throw new Error(
+      `${what}: the digest of ${actual.count} records is ${hex(actual.digest)} instead of ${hex(expected.digest)}`,
+    );
   }
 }
 

@@ -25,7 +25,15 @@ describe("contenders", () => {
 
 describe("a report", () => {
   const machine = machineFacts(tmpdir());
-  const row = { name: "journal.replay", value: 3, unit: "records/s", n: 10, floorRatio: 0.9, peerRatio: { lmdb: 2 }, control: false };
+  const row = {
+    name: "journal.replay",
+    value: 3,
+    unit: "records/s",
+    n: 10,
+    floorRatio: 0.9,
+    peerRatio: { lmdb: 2 },
+    control: false,
+  };
 
   it("survives being written and read", () => {
     const report = { machine, size: "tiny", results: [row] };

@@ -2,7 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { copyAndWrite, copyLoop, groupCommit, readAndVerify, readPoints, readPointsBlocking, writeAndSync, zeroFilled } from "../src/floors.ts";
+import {
+  copyAndWrite,
+  copyLoop,
+  groupCommit,
+  readAndVerify,
+  readPoints,
+  readPointsBlocking,
+  writeAndSync,
+  zeroFilled,
+} from "../src/floors.ts";
 import { seededPayloads } from "../src/index.ts";
 
 let directory: string;

@@ -49,6 +49,8 @@ describe("killing a real process", () => {
 
   it("tells what the program said when it ended by itself", async () => {
     const broken = { ...toy, program: new URL("toy/missing.mjs", import.meta.url) };
-    await expect(runKills(broken, { times: 1, seed: 1, directory, nodeOptions: [] })).rejects.toThrow(/ended by itself[^]*missing.mjs/);
+    await expect(runKills(broken, { times: 1, seed: 1, directory, nodeOptions: [] })).rejects.toThrow(
+      /ended by itself[^]*missing.mjs/,
+    );
   });
 });

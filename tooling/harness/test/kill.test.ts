@@ -3,7 +3,8 @@ import { acknowledged, dropped, dropping, KillLedger, killLine, opened, opening,
 import type { KillLine, Survivor } from "../src/index.ts";
 
 async function* there(...survivors: Partial<Survivor>[]): AsyncGenerator<Survivor> {
-  for (const [index, survivor] of survivors.entries()) yield { position: index + 1, id: `1.0:${index + 1}`, intact: true, ...survivor };
+  for (const [index, survivor] of survivors.entries())
+    yield { position: index + 1, id: `1.0:${index + 1}`, intact: true, ...survivor };
 }
 
 async function checked(lines: readonly KillLine[], survivors: AsyncIterable<Survivor>): Promise<KillLedger> {
@@ -31,7 +32,15 @@ describe("the ledger of kills", () => {
 
   it("is content with all that was acknowledged, and with more", async () => {
     const ledger = await checked(both, there({}, {}, {}));
-    expect(ledger).toMatchObject({ acknowledged: 2, lost: 0, doubled: 0, disordered: 0, damaged: 0, unacknowledged: 1, problems: [] });
+    expect(ledger).toMatchObject({
+      acknowledged: 2,
+      lost: 0,
+      doubled: 0,
+      disordered: 0,
+      damaged: 0,
+      unacknowledged: 1,
+      problems: [],
+    });
   });
 
   it("misses what is lost, once", async () => {

@@ -30,7 +30,8 @@ describe("percentiles", () => {
 });
 
 describe("growth exponent", () => {
-  const costs = (exponent: number) => [1000, 4000, 16_000, 64_000].map((size) => ({ size, cost: 5 * size ** exponent }));
+  const costs = (exponent: number) =>
+    [1000, 4000, 16_000, 64_000].map((size) => ({ size, cost: 5 * size ** exponent }));
 
   it("finds the exponent of what grows by a power", () => {
     for (const exponent of [0, 0.52, 1, 1.94]) expect(growthExponent(costs(exponent))).toBeCloseTo(exponent, 10);

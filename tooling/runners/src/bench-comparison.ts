@@ -12,14 +12,27 @@ export function printComparison(before: BenchReport, now: BenchReport): void {
   for (const row of now.results) {
     const old = before.results.find(({ name }) => name === row.name);
     const change = old === undefined || old.value === 0 ? "new" : percent(row.value / old.value - 1);
-    table.push([row.name, row.unit, figure(old?.value), figure(row.value), change, figure(old?.floorRatio), figure(row.floorRatio)]);
+    table.push([
+      row.name,
+      row.unit,
+      figure(old?.value),
+      figure(row.value),
+      change,
+      figure(old?.floorRatio),
+      figure(row.floorRatio),
+    ]);
   }
   console.log(table.toString());
-  const gone = before.results.filter(({ name }) => !now.results.some((row) => row.name === name)).map(({ name }) => name);
+  const gone = before.results
+    .filter(({ name }) => !now.results.some((row) => row.name === name))
+    .map(({ name }) => name);
   if (gone.length > 0) console.log(`only in the earlier run: ${gone.join(", ")}`);
-  if (before.size !== now.size) console.log(`the earlier run was of size ${before.size}, this one is ${now.size}: don't compare them`);
+  if (before.size !== now.size)
+    console.log(`the earlier run was of size ${before.size}, this one is ${now.size}: don't compare them`);
   if (before.machine.cpu !== now.machine.cpu || before.machine.filesystem !== now.machine.filesystem) {
-    console.log(`the earlier run was on another machine (${before.machine.cpu}, ${before.machine.filesystem}): compare ratios only`);
+    console.log(
+      `the earlier run was on another machine (${before.machine.cpu}, ${before.machine.filesystem}): compare ratios only`,
+    );
   }
 }
 

@@ -20,6 +20,11 @@ if (bench === undefined) throw new Error(`packages/${tier} has no bench "${name}
 const wants = namePattern(only);
 const rows = await bench.run({ size, rounds: roundsAt[size], directory, wants });
 const { user, system } = process.cpuUsage();
-const cost = { cpuMillis: Math.round((user + system) / 1000), peakBytes: process.resourceUsage().maxRSS * 1024, processes: 1, machines: 1 };
+const cost = {
+  cpuMillis: Math.round((user + system) / 1000),
+  peakBytes: process.resourceUsage().maxRSS * 1024,
+  processes: 1,
+  machines: 1,
+};
 const results: MeasuredResult[] = rows.map((row) => ({ ...row, ...cost }));
 process.send?.(results, undefined, undefined, () => process.disconnect());

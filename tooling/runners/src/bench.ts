@@ -29,18 +29,26 @@ export async function bench(command: BenchCommand): Promise<number> {
   const wants = namePattern(only);
   const chosen = (await allBenches()).filter(({ bench: { results } }) => results.some(wants));
   const expected = chosen.flatMap(({ bench: { results } }) => results.filter(wants));
-  if (chosen.length === 0) throw new UsageError(`no bench measures "${only}"; there are: ${(await allBenches()).flatMap(({ bench: { results } }) => results).join(", ")}`);
+  if (chosen.length === 0)
+    throw new UsageError(
+      `no bench measures "${only}"; there are: ${(await allBenches()).flatMap(({ bench: { results } }) => results).join(", ")}`,
+    );
   const results: MeasuredResult[] = [];
   const failures: string[] = [];
   const machine = await withScratch("bench", async (directory) => {
     printMachine(machineFacts(directory), size);
     const bar = progressBar("benches", chosen.length);
-    for (const { tier, bench: { name } } of chosen) {
+    for (const {
+      tier,
+      bench: { name },
+    } of chosen) {
       const own = join(directory, name);
       mkdirSync(own);
       const start = performance.now();
       try {
-        results.push(...(await measure({ tier, bench: name, size, directory: own, ...(only === undefined ? {} : { only }) })));
+        results.push(
+          ...(await measure({ tier, bench: name, size, directory: own, ...(only === undefined ? {} : { only }) })),
+        );
       } catch (error) {
         failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
@@ -57,7 +65,9 @@ export async function bench(command: BenchCommand): Promise<number> {
   for (const failure of failures) console.log(`failed: ${failure}`);
   const missing = expected.filter((name) => !results.some((row) => row.name === name && Number.isFinite(row.value)));
   if (missing.length > 0) console.log(`missing: ${missing.join(", ")}`);
-  const wrong = results.flatMap(({ name, verdicts }) => (verdicts ?? []).filter(({ kind, holds }) => kind === "shape" && !holds).map(({ claim }) => `${name}: ${claim}`));
+  const wrong = results.flatMap(({ name, verdicts }) =>
+    (verdicts ?? []).filter(({ kind, holds }) => kind === "shape" && !holds).map(({ claim }) => `${name}: ${claim}`),
+  );
   for (const claim of wrong) console.log(`shape doesn't hold: ${claim}`);
   console.log(`expected=${expected.length} parsed=${expected.length - missing.length}`);
   return missing.length + failures.length + wrong.length > 0 ? 1 : 0;
@@ -72,7 +82,10 @@ async function allBenches(): Promise<{ tier: string; bench: Bench }[]> {
 }
 
 function measure(order: BenchOrder): Promise<MeasuredResult[]> {
-  const child = fork(program, [JSON.stringify(order)], { execArgv: ["--expose-gc", ...builtOptions], stdio: ["ignore", "inherit", "pipe", "ipc"] });
+  const child = fork(program, [JSON.stringify(order)], {
+    execArgv: ["--expose-gc", ...builtOptions],
+    stdio: ["ignore", "inherit", "pipe", "ipc"],
+  });
   let errors = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-4000)));
   return new Promise((resolve, reject) => {
@@ -81,7 +94,12 @@ function measure(order: BenchOrder): Promise<MeasuredResult[]> {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       if (code === 0 && results !== undefined) resolve(results);
-      else reject(new Error(`the bench ended with ${signal ?? `exit code ${code}`} and gave ${results === undefined ? "no" : "its"} rows\n${errors.trim()}`));
+      else
+        reject(
+          new Error(
+            `the bench ended with ${signal ?? `exit code ${code}`} and gave ${results === undefined ? "no" : "its"} rows\n${errors.trim()}`,
+          ),
+        );
     });
   });
 }

@@ -17,13 +17,21 @@ const killsADefect = 20;
 
 export async function kill({ tier, times, seed }: KillCommand): Promise<number> {
   const target = await loadKillTarget(repositoryRoot, tier);
-  console.log(`killing ${tier} ${times} times, moments from seed ${seed}; SIGKILL keeps the page cache, so a missing sync is the simulation's to find`);
+  console.log(
+    `killing ${tier} ${times} times, moments from seed ${seed}; SIGKILL keeps the page cache, so a missing sync is the simulation's to find`,
+  );
   return await withScratch("kill", async (directory) => {
     const bar = progressBar("kills", times);
     const onKill = (): void => bar.increment();
     let report: KillReport;
     try {
-      report = await runKills(target, { times, seed, directory: join(directory, "real"), nodeOptions: builtOptions, onKill });
+      report = await runKills(target, {
+        times,
+        seed,
+        directory: join(directory, "real"),
+        nodeOptions: builtOptions,
+        onKill,
+      });
     } finally {
       bar.stop();
     }
@@ -43,7 +51,13 @@ async function seesDefects(target: KillTarget, seed: number, directory: string):
     let kills = 0;
     for (let found = 0; found === 0 && kills < killsADefect; kills++) {
       const place = join(directory, `${defect}-${kills}`);
-      const report = await runKills(target, { times: 1, seed: seed + kills, directory: place, nodeOptions: builtOptions, defect });
+      const report = await runKills(target, {
+        times: 1,
+        seed: seed + kills,
+        directory: place,
+        nodeOptions: builtOptions,
+        defect,
+      });
       found = report[as];
       if (found > 0) console.log(`control "${defect}": ${as}=${found} after ${kills + 1} kills, as it must be`);
       else if (kills === killsADefect - 1) all = false;

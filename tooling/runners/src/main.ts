@@ -73,7 +73,8 @@ program
 function whole(least: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!Number.isSafeInteger(number) || number < least) throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+    if (!Number.isSafeInteger(number) || number < least)
+      throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
     return number;
   };
 }

@@ -27,11 +27,16 @@ export class MutableCopy {
   /** Writes the defect into the copy; the function that comes back takes it out again. */
   plant({ name, file, find, replace }: Mutant): () => void {
     const path = join(this.#package, "src", file);
-    if (!existsSync(path)) throw new UsageError(`planted defect "${name}": there is no file ${file} in the sources of ${this.tier}`);
+    if (!existsSync(path))
+      throw new UsageError(`planted defect "${name}": there is no file ${file} in the sources of ${this.tier}`);
     const source = readFileSync(path, "utf8");
     const places = source.split(find).length - 1;
-    if (places !== 1) throw new UsageError(`planted defect "${name}": its text stands ${places} times in ${file}, not once`);
-    writeFileSync(path, source.replace(find, () => replace));
+    if (places !== 1)
+      throw new UsageError(`planted defect "${name}": its text stands ${places} times in ${file}, not once`);
+    writeFileSync(
+      path,
+      source.replace(find, () => replace),
+    );
     return () => writeFileSync(path, source);
   }
 }

@@ -23,8 +23,16 @@ interface Outcome extends Partial<Found> {
 const atOnce = 2;
 
 /** Plants each defect of the tier's list in a copy of its sources and expects the simulation to find it. */
-export async function mutants({ tier, only }: { readonly tier: string; readonly only?: string | undefined }): Promise<number> {
-  const list = (await loadMutants(repositoryRoot, tier)).filter(({ name }) => only === undefined || name.includes(only));
+export async function mutants({
+  tier,
+  only,
+}: {
+  readonly tier: string;
+  readonly only?: string | undefined;
+}): Promise<number> {
+  const list = (await loadMutants(repositoryRoot, tier)).filter(
+    ({ name }) => only === undefined || name.includes(only),
+  );
   const outcomes: Outcome[] = [];
   await withScratch("mutants", async (directory) => {
     const bar = progressBar("planted defects", list.length);
@@ -55,11 +63,12 @@ async function hunt(copy: MutableCopy, mutant: Mutant): Promise<Outcome> {
   const start = performance.now();
   const seeds = Array.from({ length: mutant.seeds }, (_, index) => index + 1);
   const elsewhere: number[] = [];
-  for (let rest = seeds; rest.length > 0; ) {
+  for (let rest = seeds; rest.length > 0;) {
     const found = await firstViolation(copy, rest, mutant);
     if (found === undefined) break;
     // A seed that fails without the defect as well says nothing about it.
-    if ((await firstViolation(copy, [found.seed])) === undefined) return { mutant, ...found, elsewhere, seconds: secondsSince(start) };
+    if ((await firstViolation(copy, [found.seed])) === undefined)
+      return { mutant, ...found, elsewhere, seconds: secondsSince(start) };
     elsewhere.push(found.seed);
     rest = rest.slice(rest.indexOf(found.seed) + 1);
   }
@@ -67,7 +76,11 @@ async function hunt(copy: MutableCopy, mutant: Mutant): Promise<Outcome> {
 }
 
 /** With the defect planted when one is given. */
-async function firstViolation(copy: MutableCopy, seeds: readonly number[], mutant?: Mutant): Promise<Found | undefined> {
+async function firstViolation(
+  copy: MutableCopy,
+  seeds: readonly number[],
+  mutant?: Mutant,
+): Promise<Found | undefined> {
   const restore = mutant === undefined ? (): void => {} : copy.plant(mutant);
   let found: Found | undefined;
   try {
@@ -87,11 +100,22 @@ function secondsSince(start: number): number {
 }
 
 function print(list: readonly Mutant[], outcomes: readonly Outcome[]): void {
-  const table = new Table({ head: ["planted defect", "file", "found by seed", "s", "violation"], colWidths: [40, 22, 15, 7, 70], wordWrap: true, style: { head: [], border: [] } });
+  const table = new Table({
+    head: ["planted defect", "file", "found by seed", "s", "violation"],
+    colWidths: [40, 22, 15, 7, 70],
+    wordWrap: true,
+    style: { head: [], border: [] },
+  });
   for (const mutant of list) {
     const outcome = outcomes.find((each) => each.mutant === mutant);
     const seed = outcome?.seed === undefined ? `NOT in ${mutant.seeds}` : String(outcome.seed);
-    table.push([mutant.name, mutant.file, seed, outcome?.seconds.toFixed(1) ?? "", outcome?.violation?.split("\n")[0]?.slice(0, 200) ?? ""]);
+    table.push([
+      mutant.name,
+      mutant.file,
+      seed,
+      outcome?.seconds.toFixed(1) ?? "",
+      outcome?.violation?.split("\n")[0]?.slice(0, 200) ?? "",
+    ]);
   }
   console.log(table.toString());
 }

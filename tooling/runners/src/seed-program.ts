@@ -16,7 +16,10 @@ async function outcome(seed: number): Promise<SimulationResult> {
   try {
     return await simulation.run(seed);
   } catch (error) {
-    return { violations: [`the simulation threw ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`], counts: {} };
+    return {
+      violations: [`the simulation threw ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`],
+      counts: {},
+    };
   }
 }
 

@@ -26,16 +26,25 @@ export interface SeedMessage {
  * Runs seeds one after the other in a process of their own, on the packages' sources. A seed that throws, ends the process or
  * never ends is a violation too, and the rest goes on in another process. `onSeed` says whether to go on.
  */
-export async function runSeeds(order: SeedOrder, onSeed: (seed: number, result: SimulationResult) => boolean): Promise<void> {
-  for (let rest = order.seeds; rest.length > 0; ) {
+export async function runSeeds(
+  order: SeedOrder,
+  onSeed: (seed: number, result: SimulationResult) => boolean,
+): Promise<void> {
+  for (let rest = order.seeds; rest.length > 0;) {
     const { done, goOn } = await runProcess({ ...order, seeds: rest }, onSeed);
     if (!goOn) return;
     rest = rest.slice(done);
   }
 }
 
-async function runProcess(order: SeedOrder, onSeed: (seed: number, result: SimulationResult) => boolean): Promise<{ done: number; goOn: boolean }> {
-  const child = fork(program, [JSON.stringify(order)], { execArgv: [...sourceOptions], stdio: ["ignore", "inherit", "pipe", "ipc"] });
+async function runProcess(
+  order: SeedOrder,
+  onSeed: (seed: number, result: SimulationResult) => boolean,
+): Promise<{ done: number; goOn: boolean }> {
+  const child = fork(program, [JSON.stringify(order)], {
+    execArgv: [...sourceOptions],
+    stdio: ["ignore", "inherit", "pipe", "ipc"],
+  });
   let errors = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-4000)));
   return await new Promise((resolve, reject) => {
@@ -69,8 +78,13 @@ async function runProcess(order: SeedOrder, onSeed: (seed: number, result: Simul
           reject(new Error(`the simulation of ${order.tier} can't be run (${endOf(child, code, signal)}):\n${errors}`));
           return;
         }
-        const how = late ? `didn't end within ${longestSeedMillis / 1000} seconds` : `ended the process (${endOf(child, code, signal)})`;
-        goOn = onSeed(running, { violations: [`the seed ${how}${errors === "" ? "" : `: ${errors.trim()}`}`], counts: {} });
+        const how = late
+          ? `didn't end within ${longestSeedMillis / 1000} seconds`
+          : `ended the process (${endOf(child, code, signal)})`;
+        goOn = onSeed(running, {
+          violations: [`the seed ${how}${errors === "" ? "" : `: ${errors.trim()}`}`],
+          counts: {},
+        });
         done++;
       }
       resolve({ done, goOn });

@@ -20,7 +20,10 @@ export async function sim({ tier, seeds, from }: SimOptions): Promise<number> {
   requireTier(repositoryRoot, tier, "simulation");
   const { required } = await loadSimulation(repositoryRoot, tier);
   const all = Array.from({ length: seeds }, (_, index) => from + index);
-  const shares = seeds < seedsForTwo ? [all] : [all.filter((_, index) => index % 2 === 0), all.filter((_, index) => index % 2 === 1)];
+  const shares =
+    seeds < seedsForTwo
+      ? [all]
+      : [all.filter((_, index) => index % 2 === 0), all.filter((_, index) => index % 2 === 1)];
   const bar = progressBar("seeds", seeds);
   let counts: Counts = {};
   const violations: { seed: number; violation: string }[] = [];
@@ -50,7 +53,11 @@ export async function sim({ tier, seeds, from }: SimOptions): Promise<number> {
 }
 
 function printCounts(counts: Counts, required: readonly string[], seeds: number): void {
-  const table = new Table({ head: ["met", "times", "a seed", "required"], colAligns: ["left", "right", "right", "left"], style: { head: [], border: [], compact: true } });
+  const table = new Table({
+    head: ["met", "times", "a seed", "required"],
+    colAligns: ["left", "right", "right", "left"],
+    style: { head: [], border: [], compact: true },
+  });
   const names = [...new Set([...Object.keys(counts), ...required])].sort();
   for (const name of names) {
     const count = counts[name] ?? 0;

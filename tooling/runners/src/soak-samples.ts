@@ -34,7 +34,12 @@ export interface SoakSample {
 const mib = 1024 * 1024;
 const mostRows = 60;
 
-export function takeSample(stats: JournalStats, progressed: Progressed, delay: IntervalHistogram, before: { at: number; appended: number }): SoakSample {
+export function takeSample(
+  stats: JournalStats,
+  progressed: Progressed,
+  delay: IntervalHistogram,
+  before: { at: number; appended: number },
+): SoakSample {
   const at = performance.now();
   const { rss, heapUsed, external } = process.memoryUsage();
   return {
@@ -54,8 +59,24 @@ export function takeSample(stats: JournalStats, progressed: Progressed, delay: I
 
 /** One row for each interval; of a long soak one for each minute or so. */
 export function printSamples(samples: readonly SoakSample[]): void {
-  const head = ["s", "appends/s", "tail behind", "resident MiB", "heap MiB", "disk MiB", "segments", "syncs", "loop p50 ms", "p99 ms", "max ms"];
-  const table = new Table({ head, colAligns: head.map(() => "right" as const), style: { head: [], border: [], compact: true } });
+  const head = [
+    "s",
+    "appends/s",
+    "tail behind",
+    "resident MiB",
+    "heap MiB",
+    "disk MiB",
+    "segments",
+    "syncs",
+    "loop p50 ms",
+    "p99 ms",
+    "max ms",
+  ];
+  const table = new Table({
+    head,
+    colAligns: head.map(() => "right" as const),
+    style: { head: [], border: [], compact: true },
+  });
   const start = samples[0]?.at ?? 0;
   const step = Math.ceil(samples.length / mostRows);
   for (const [index, sample] of samples.entries()) {
@@ -63,7 +84,15 @@ export function printSamples(samples: readonly SoakSample[]): void {
     const { perSecond, behind, segments, syncs, loopP50Millis, loopP99Millis, loopMaxMillis } = sample;
     const sizes = [sample.residentBytes, sample.heapBytes, sample.diskBytes].map((bytes) => (bytes / mib).toFixed(0));
     const loop = [loopP50Millis, loopP99Millis, loopMaxMillis].map((millis) => millis.toFixed(2));
-    table.push([((sample.at - start) / 1000).toFixed(0), figure(perSecond), figure(behind), ...sizes, String(segments), figure(syncs), ...loop]);
+    table.push([
+      ((sample.at - start) / 1000).toFixed(0),
+      figure(perSecond),
+      figure(behind),
+      ...sizes,
+      String(segments),
+      figure(syncs),
+      ...loop,
+    ]);
   }
   console.log(table.toString());
 }

@@ -63,12 +63,19 @@ class SoakRun {
 
   async toEnd(): Promise<string[]> {
     const tail = this.#watched(this.#tail(), "the tail");
-    const load = [this.#watched(this.#write(), "the writers"), this.#watched(this.#read(), "the readers"), this.#watched(this.#retain(), "retention"), this.#watched(this.#sample(), "the samples")];
+    const load = [
+      this.#watched(this.#write(), "the writers"),
+      this.#watched(this.#read(), "the readers"),
+      this.#watched(this.#retain(), "retention"),
+      this.#watched(this.#sample(), "the samples"),
+    ];
     await Promise.all(load);
     const { durable } = this.#journal.cursors;
     const patience = performance.now() + 10_000;
-    while (this.progressed.lastTailed < durable && performance.now() < patience && this.#problems.length === 0) await pause(20);
-    if (this.progressed.lastTailed !== durable) this.#problems.push(`the tail ended at ${this.progressed.lastTailed}, ${durable} is durable`);
+    while (this.progressed.lastTailed < durable && performance.now() < patience && this.#problems.length === 0)
+      await pause(20);
+    if (this.progressed.lastTailed !== durable)
+      this.#problems.push(`the tail ended at ${this.progressed.lastTailed}, ${durable} is durable`);
     this.#stop.abort();
     await tail;
     const { ok, damage } = await this.#journal.verify();
@@ -99,9 +106,12 @@ class SoakRun {
 
   #track(pending: Set<Promise<unknown>>, append: Promise<unknown>, records: number): void {
     const done = append
-      .then(() => {
-        this.progressed.appended += records;
-      }, (error: unknown) => this.#fail("an append", error))
+      .then(
+        () => {
+          this.progressed.appended += records;
+        },
+        (error: unknown) => this.#fail("an append", error),
+      )
       .finally(() => pending.delete(done));
     pending.add(done);
   }
@@ -173,17 +183,28 @@ class SoakRun {
     if (settled.length < 4) return;
     const third = Math.ceil(settled.length / 3);
     const [early, late] = [settled.slice(0, third), settled.slice(-third)];
-    const middle = (samples: readonly SoakSample[], of: (sample: SoakSample) => number): number => median(samples.map(of));
+    const middle = (samples: readonly SoakSample[], of: (sample: SoakSample) => number): number =>
+      median(samples.map(of));
     const [heapBefore, heapAfter] = [middle(early, (each) => each.heapBytes), middle(late, (each) => each.heapBytes)];
-    if (heapAfter > heapBefore * 1.5 + 32 * mib) this.#problems.push(`the heap grew from ${mibs(heapBefore)} to ${mibs(heapAfter)}`);
-    const [memoryBefore, memoryAfter] = [middle(early, (each) => each.residentBytes), middle(late, (each) => each.residentBytes)];
-    if (memoryAfter > memoryBefore * 1.25 + 64 * mib) this.#problems.push(`memory grew from ${mibs(memoryBefore)} to ${mibs(memoryAfter)}`);
+    if (heapAfter > heapBefore * 1.5 + 32 * mib)
+      this.#problems.push(`the heap grew from ${mibs(heapBefore)} to ${mibs(heapAfter)}`);
+    const [memoryBefore, memoryAfter] = [
+      middle(early, (each) => each.residentBytes),
+      middle(late, (each) => each.residentBytes),
+    ];
+    if (memoryAfter > memoryBefore * 1.25 + 64 * mib)
+      this.#problems.push(`memory grew from ${mibs(memoryBefore)} to ${mibs(memoryAfter)}`);
     const [rateBefore, rateAfter] = [middle(early, (each) => each.perSecond), middle(late, (each) => each.perSecond)];
-    if (rateAfter < rateBefore / 2) this.#problems.push(`appends fell from ${Math.round(rateBefore)}/s to ${Math.round(rateAfter)}/s`);
+    if (rateAfter < rateBefore / 2)
+      this.#problems.push(`appends fell from ${Math.round(rateBefore)}/s to ${Math.round(rateAfter)}/s`);
     // Retention works on whole segments, and the newest and the one made ready come on top.
-    const disk = percentile(settled.map(({ diskBytes }) => diskBytes), 1);
+    const disk = percentile(
+      settled.map(({ diskBytes }) => diskBytes),
+      1,
+    );
     const reached = this.progressed.appended * 400 > 2 * keptBytes;
-    if (disk > keptBytes + 6 * segmentBytes) this.#problems.push(`the journal took ${mibs(disk)} on disk, retention is ${mibs(keptBytes)}`);
+    if (disk > keptBytes + 6 * segmentBytes)
+      this.#problems.push(`the journal took ${mibs(disk)} on disk, retention is ${mibs(keptBytes)}`);
     if (reached && this.progressed.dropped === 0) this.#problems.push("retention never removed a segment");
   }
 
@@ -200,7 +221,8 @@ class SoakRun {
   }
 
   #fail(what: string, error: unknown): void {
-    if (this.#problems.length < 10) this.#problems.push(`${what} failed: ${error instanceof Error ? error.message : String(error)}`);
+    if (this.#problems.length < 10)
+      this.#problems.push(`${what} failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

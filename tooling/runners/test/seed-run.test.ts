@@ -42,7 +42,9 @@ describe("running seeds in a process of their own", () => {
   });
 
   it("refuses a tier that isn't there, and says which are", async () => {
-    await expect(loadSimulation(root, "nope")).rejects.toThrow(/no simulation for a tier "nope"; there is one for: toy/);
+    await expect(loadSimulation(root, "nope")).rejects.toThrow(
+      /no simulation for a tier "nope"; there is one for: toy/,
+    );
   });
 });
 

@@ -7,7 +7,10 @@ export const classicLevel: PeerKind = {
   name: "classic-level",
   concurrent: true,
   async open(directory: string): Promise<Peer> {
-    const database = new ClassicLevel<Buffer, Uint8Array>(join(directory, "events.level"), { keyEncoding: "buffer", valueEncoding: "view" });
+    const database = new ClassicLevel<Buffer, Uint8Array>(join(directory, "events.level"), {
+      keyEncoding: "buffer",
+      valueEncoding: "view",
+    });
     await database.open();
     return {
       name: "classic-level",

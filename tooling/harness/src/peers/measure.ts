@@ -11,7 +11,11 @@ export interface PeerWork {
 }
 
 /** Durable appends a second, `inFlight` callers each waiting for its own before the next. */
-export function peerAppends(kind: PeerKind, { directory, records, count }: PeerWork, inFlight: number): Promise<number> {
+export function peerAppends(
+  kind: PeerKind,
+  { directory, records, count }: PeerWork,
+  inFlight: number,
+): Promise<number> {
   return withPeer(kind, directory, async (peer) => {
     let [next, done] = [0, 0];
     const caller = async (): Promise<void> => {
@@ -47,7 +51,8 @@ export function peerBatches(kind: PeerKind, { directory, records, count }: PeerW
 /** Records a second in reads of `length` records each, over a store of `count`. */
 export function peerRanges(kind: PeerKind, { directory, records, count }: PeerWork, length: number): Promise<number> {
   return withPeer(kind, directory, async (peer) => {
-    for (let at = 0; at < count; at += 10_000) await peer.appendAll(at + 1, slice(records, at, Math.min(10_000, count - at)));
+    for (let at = 0; at < count; at += 10_000)
+      await peer.appendAll(at + 1, slice(records, at, Math.min(10_000, count - at)));
     const firsts = Array.from({ length: Math.floor(count / length) }, (_, index) => 1 + index * length);
     const expected = proofOf(new SampledDigest(), slice(records, 0, firsts.length * length));
     const proof = new SampledDigest();
