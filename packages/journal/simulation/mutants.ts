@@ -134,7 +134,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "space isn't tried again after the disk was full",
     file: "space.ts",
-    find: "if (!this.#ended) this.#retry = this.#context.host.clock.timer(retryMillis, () => this.#work());",
+    find: "if (!this.#ended) this.#retry = clock.timer(retryMillis, () => this.#work());",
     replace: "",
     seeds: 300,
   },
