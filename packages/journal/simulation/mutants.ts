@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
     find: "      writer.syncing = done.catch(() => undefined);\n      await done;",
     replace:
       '      const more = this.#intake.next();\n      const isPlain = this.#options.compression === "none" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));',
-    seeds: 400,
+    seeds: 1500,
   },
   {
     name: "a segment is followed before it is synced",

@@ -116,7 +116,7 @@ export async function tail(
       if (!signal.aborted) ledger.fail("a tail ended by itself");
     } catch (error) {
       const code = codeOf(error);
-      if (code === "ABORTED" && signal.aborted) return;
+      if ((code === "ABORTED" || code === "CLOSED") && signal.aborted) return;
       if (code === "TRUNCATED" && previous !== undefined) {
         run.counts.tailsCut++;
         ledger.saidCut(previous);

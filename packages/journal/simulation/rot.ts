@@ -64,7 +64,8 @@ function find(run: Run, { first }: Group): { path: string; offset: number } | un
   for (let id = run.ledger.epoch * 8 + 64; id > 0; id--) {
     const path = `${DIRECTORY}/${String(id).padStart(16, "0")}.segment`;
     const content = contentOf(run, path);
-    const at = content?.lastIndexOf(data) ?? -1;
+    // A leftover copy stands behind the original.
+    const at = content?.indexOf(data) ?? -1;
     if (at >= 0) return { path, offset: at + run.random.between(0, data.length - 1) };
   }
   return undefined;

@@ -202,8 +202,10 @@ export class Space {
         await this.#meetNeed(this.#wanted);
       } catch (error) {
         this.#wanted = 0;
-        this.blocked = error;
-        this.#hooks.roomMade();
+        if (isNoSpace(error)) {
+          this.blocked = error;
+          this.#hooks.roomMade();
+        }
         throw error;
       }
       // Whoever still waits asks again.

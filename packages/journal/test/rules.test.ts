@@ -504,6 +504,20 @@ describe("R12: after minting nothing is rolled back, and a sync that failed is n
     }
   });
 
+  it("says POISONED, and not that the disk is full, to whoever waits for room that the disk failed to make", async () => {
+    for (const kind of ["create", "write", "preallocate", "dataSync", "rename", "syncDirectory"] as const) {
+      const host = machine();
+      const journal = await openOn(host);
+      host.failNext(kind, "EIO", kind === "syncDirectory" ? undefined : /0002\.segment/);
+      const filling = async (): Promise<never> => {
+        for (;;) await appendSome(journal, 1, 200_000);
+      };
+      expect(await codeOf(filling), kind).toBe("POISONED");
+      await journal.reopen();
+      await appendSome(journal, 3, 200_000);
+    }
+  });
+
   it("comes to rest when the sync of space made ahead fails", async () => {
     const host = machine();
     const journal = await openOn(host, { segmentBytes: 4 * MIB, durability: "async" });
