@@ -7,7 +7,7 @@ const mib = 1024 * 1024;
 const recordBytes = 4096;
 const longStallMillis = 0.5;
 const segmentBytes: BySize<number> = { tiny: 2 * mib, small: 8 * mib, full: 8 * mib };
-const rolls: BySize<number> = { tiny: 3, small: 5, full: 15 };
+const rolls: BySize<number> = { tiny: 3, small: 5, full: 10 };
 
 /** One append: how long its caller was held up before it could go on, how long until it was durable, and whether a roll came in between. */
 interface Timed {
