@@ -33,7 +33,7 @@ export const loopLeft: Bench = {
         unit: "% of an idle loop's work (more is better)",
         n: context.rounds,
         variation: variation(rates("asynchronous")),
-        note: `one in flight; with blockingSync ${leftByBlocking.toFixed(0)}%; an idle loop does ${Math.round(median(rates("idle")))} units/s`,
+        note: `one in flight; with blockingSync ${leftByBlocking.toFixed(0)}%; an idle loop does ${Math.round(median(rates("idle")))} units/s; above 100% the machine was busy while the idle loop ran`,
         verdicts: [
           goal(`${left.toFixed(0)}% >= 85% is left`, left >= 85),
           shape(
