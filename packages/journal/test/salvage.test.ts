@@ -105,7 +105,7 @@ describe("salvage", () => {
       expect(report.gone).toEqual(sequencesIn([hit]));
       expect(report.lost).toMatchObject([{ file: hit.file, offset: hit.offset, first: hit.first, last: hit.last }]);
     });
-    await fc.assert(property, { numRuns: 12 });
+    await fc.assert(property, { numRuns: 8 });
   });
 
   it("names each of several damages, neighbours together", async () => {
@@ -122,7 +122,7 @@ describe("salvage", () => {
   });
 
   it("puts one flipped bit of a segment's header right, and loses nothing", async () => {
-    for (const at of [2, 9, 20, 24, 40, 55, 126]) {
+    for (const at of [2, 20, 40, 126]) {
       const { host, files } = await built();
       const before = await recordsOf(host);
       host.flipBit(files[1] as string, at, at % 8);

@@ -201,3 +201,20 @@ describe("a tail", () => {
     await journal.close();
   });
 });
+
+// A caller's own error is taken for the disk's and counted as a failed read: whoever maps errors should tell the two apart.
+it.fails("a tail whose onCaughtUp throws ends with what it threw", async () => {
+  const { journal } = await stage();
+  await fill(journal, 1, 10);
+  const mine = new TypeError("mine");
+  const tailing = collect(
+    journal.tail({
+      onCaughtUp: () => {
+        throw mine;
+      },
+    }),
+  );
+  const thrown = await tailing.catch((error: unknown) => error);
+  await journal.close();
+  expect(thrown).toBe(mine);
+});
