@@ -14,6 +14,8 @@ export interface BenchOrder {
   readonly directory: string;
 }
 
+// Without a parent nobody wants the outcome.
+process.once("disconnect", () => process.exit());
 const { tier, bench: name, size, only, directory } = JSON.parse(process.argv[2] ?? "") as BenchOrder;
 const bench = (await loadBenches(repositoryRoot, tier)).find((each) => each.name === name);
 if (bench === undefined) throw new Error(`packages/${tier} has no bench "${name}"`);

@@ -85,6 +85,10 @@ function minutes(text: string): number {
   return number;
 }
 
+// An ordinary exit, so that scratch directories go.
+process.once("SIGINT", () => process.exit(130));
+process.once("SIGTERM", () => process.exit(143));
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -14,9 +14,12 @@ export async function withScratch<T>(purpose: string, use: (directory: string) =
   const artifacts = join(repositoryRoot, "artifacts");
   mkdirSync(artifacts, { recursive: true });
   const directory = mkdtempSync(join(artifacts, `${purpose}-`));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  process.once("exit", remove);
   try {
     return await use(directory);
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
   }
 }

@@ -3,6 +3,8 @@ import type { SimulationResult } from "@ehdb/harness";
 import type { SeedMessage, SeedOrder } from "./seed-run.ts";
 import { loadSimulation } from "./tiers.ts";
 
+// Without a parent nobody wants the outcome.
+process.once("disconnect", () => process.exit());
 const { root, tier, seeds } = JSON.parse(process.argv[2] ?? "") as SeedOrder;
 const simulation = await loadSimulation(root, tier);
 if (simulation.tier !== tier) throw new Error(`packages/${tier} simulates tier ${simulation.tier}`);
