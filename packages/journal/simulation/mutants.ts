@@ -14,8 +14,8 @@ export const mutants: readonly Mutant[] = [
     file: "pump.ts",
     find: "      writer.syncing = done.catch(() => undefined);\n      await done;",
     replace:
-      '      const more = this.#intake.next();\n      const isPlain = this.#options.compression === "none" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));',
-    seeds: 1500,
+      '      await this.#clock.yield();\n      const more = this.#intake.next();\n      const isPlain = this.#options.compression === "none" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));',
+    seeds: 400,
   },
   {
     name: "a segment is followed before it is synced",

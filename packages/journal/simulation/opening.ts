@@ -37,8 +37,9 @@ export async function open(run: Run): Promise<Journal | NotOpened> {
         return await openJournal(optionsOf(run));
       } catch (error) {
         const code = codeOf(error);
-        // A journal without a segment has nothing to show on a full disk.
-        const hasNoRoom = code === "NO_SPACE" && run.ledger.firm === 0;
+        // A journal without a segment has nothing to show on a full disk, and one whose lock file a crash took can't be locked.
+        const cantLock = error instanceof Error && String(error.cause).includes("/LOCK'");
+        const hasNoRoom = code === "NO_SPACE" && (run.ledger.firm === 0 || cantLock);
         if (!(code === "IO_ERROR" || hasNoRoom) || !mayHappen(run, code)) throw error;
         return undefined;
       }
