@@ -1,4 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Host, Lock } from "@ehdb/host";
 import type {
   CloseReport,
@@ -300,9 +300,9 @@ export class OpenJournal implements Journal, LogView {
   }
 
   noteError(error: unknown): unknown {
-    const shown = error instanceof EhdbError ? error : machineError(error, "reading the journal", this.dir);
-    if (shown.code === "CORRUPT") this.#counts.corruptions++;
-    else if (shown.code === "IO_ERROR") this.#counts.readErrors++;
+    const shown = machineError(error, "reading the journal", this.dir);
+    if (isEhdbError(shown, "CORRUPT")) this.#counts.corruptions++;
+    else if (isEhdbError(shown, "IO_ERROR")) this.#counts.readErrors++;
     return shown;
   }
 

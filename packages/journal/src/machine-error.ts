@@ -21,10 +21,14 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: "Raise this machine's limit of open files, or close some",
 };
 
-/** What the machine said, as IO_ERROR (NO_SPACE for a full disk); an `EhdbError` stays what it is. */
-export function machineError(error: unknown, what: string, path: string): EhdbError {
-  if (error instanceof EhdbError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+/**
+ * What the machine said, as IO_ERROR (NO_SPACE for a full disk). Everything else stays what it is: an `EhdbError`, and what a
+ * caller's own function threw.
+ */
+export function machineError(error: unknown, what: string, path: string): unknown {
+  const errno = codeOf(error);
+  if (error instanceof EhdbError || !(error instanceof Error) || errno === undefined) return error;
+  const reason = error.message;
   if (isNoSpace(error)) {
     return new EhdbError(
       "NO_SPACE",
@@ -33,7 +37,6 @@ export function machineError(error: unknown, what: string, path: string): EhdbEr
       error,
     );
   }
-  const errno = codeOf(error) ?? "";
   const remedy = remedies[errno];
   const message = `${what} failed: ${reason}${remedy === undefined ? "" : `. ${remedy}`}`;
   return new EhdbError("IO_ERROR", message, { path, errno }, error);

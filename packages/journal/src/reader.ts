@@ -191,8 +191,8 @@ class JournalFollower implements ReadOnlyJournal, LogView {
 
   noteError(error: unknown): unknown {
     const shown = machineError(error, "reading the journal", this.#options.dir);
-    if (shown.code === "CORRUPT") this.#counts.corruptions++;
-    else if (shown.code === "IO_ERROR") this.#counts.readErrors++;
+    if (isEhdbError(shown, "CORRUPT")) this.#counts.corruptions++;
+    else if (isEhdbError(shown, "IO_ERROR")) this.#counts.readErrors++;
     return shown;
   }
 
