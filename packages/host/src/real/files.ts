@@ -59,13 +59,17 @@ export class RealFiles implements Files {
     }
     if (found.kind !== "directory") throw fileError("ENOTDIR", "mkdir", at);
     // Who made it may have died before its name was synced. A parent that can't be opened isn't ours to have made it in.
-    await this.syncDirectory(dirname(at)).catch(ignoreForbidden);
+    await this.syncDirectory(dirname(at)).catch(async (error: unknown) => {
+      if (isForbidden(error)) return;
+      // A name whose sync failed isn't made durable by another sync: the next call must make it anew, if nothing is in it.
+      if (missing.length === 0) await rmdir(at).catch(() => undefined);
+      throw error;
+    });
     for (const directory of missing) {
       await makeUnlessThere(directory);
       try {
         await this.syncDirectory(dirname(directory));
       } catch (error) {
-        // A name whose sync failed isn't made durable by another sync: the next call must make it anew.
         await rmdir(directory).catch(() => undefined);
         throw error;
       }
@@ -108,7 +112,7 @@ async function makeUnlessThere(directory: string): Promise<void> {
   }
 }
 
-function ignoreForbidden(error: unknown): void {
+function isForbidden(error: unknown): boolean {
   const code = codeOf(error);
-  if (code !== "EACCES" && code !== "EPERM") throw error;
+  return code === "EACCES" || code === "EPERM";
 }

@@ -66,7 +66,8 @@ export class SimulatedFiles implements Files {
       for (const directory of [found, ...made]) await this.syncDirectory(posix.dirname(directory));
     } catch (error) {
       // A name whose sync failed isn't made durable by another sync: the next call must make it anew.
-      for (const directory of made.toReversed()) await this.removeDirectory(directory).catch(() => undefined);
+      const doubtful = made.length === 0 ? [found] : made.toReversed();
+      for (const directory of doubtful) await this.removeDirectory(directory).catch(() => undefined);
       throw error;
     }
   }

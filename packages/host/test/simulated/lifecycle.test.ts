@@ -293,7 +293,7 @@ test("a seed must be a number", async () => {
 });
 
 test("a directory whose name couldn't be synced, or whose maker died before, survives once it has been made again", async () => {
-  for (const trouble of ["failed sync", "kill"]) {
+  for (const trouble of ["failed sync", "kill", "kill, then failed sync"]) {
     let host = simulatedHost({ seed: 1 });
     if (trouble === "failed sync") {
       host.failNext("syncDirectory");
@@ -302,6 +302,10 @@ test("a directory whose name couldn't be synced, or whose maker died before, sur
       host.crashAt({ operation: "syncDirectory" });
       await Promise.race([host.files.makeDirectory("/a"), host.whenFrozen()]);
       host = host.kill();
+    }
+    if (trouble === "kill, then failed sync") {
+      host.failNext("syncDirectory");
+      await expect(host.files.makeDirectory("/a")).rejects.toMatchObject({ code: "EIO" });
     }
     await host.files.makeDirectory("/a/b");
     host = host.crash("nothing");
