@@ -1,16 +1,18 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+/** The system's name of an error: ENOSPC, EIO, … */
+function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
 /** The disk, or the user's share of it, is full. */
 export function isNoSpace(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === "ENOSPC" || code === "EDQUOT" || code === "NO_SPACE";
+  const errno = errnoOf(error);
+  return errno === "ENOSPC" || errno === "EDQUOT" || isEhdbError(error, "NO_SPACE");
 }
 
-export const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT";
+export const isAbsent = (error: unknown): boolean => errnoOf(error) === "ENOENT";
 
 /** What to do about what the machine said, where that is known. */
 const remedies: Readonly<Record<string, string>> = {
@@ -26,7 +28,7 @@ const remedies: Readonly<Record<string, string>> = {
  * caller's own function threw.
  */
 export function machineError(error: unknown, what: string, path: string): unknown {
-  const errno = codeOf(error);
+  const errno = errnoOf(error);
   if (error instanceof EhdbError || !(error instanceof Error) || errno === undefined) return error;
   const reason = error.message;
   if (isNoSpace(error)) {

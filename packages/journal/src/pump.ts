@@ -2,7 +2,6 @@ import type { Clock, Timer } from "@ehdb/host";
 import type { Durability } from "./api.ts";
 import type { Batch } from "./batch.ts";
 import { deflateBody } from "./deflate.ts";
-import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import type { EngineTime } from "./engine-time.ts";
 import { BATCH_HEADER_BYTES, flag, readU64 } from "./format.ts";
@@ -128,44 +127,6 @@ export class Pump {
     this.schedule();
   }
 
-  /** Syncs a segment, its zeros included. A failure is reported, and this never retries. */
-  async sync(writer: SegmentWriter): Promise<void> {
-    while (writer.syncing !== undefined || writer.writing !== undefined) await (writer.syncing ?? writer.writing);
-    if (this.#stopReason !== undefined) return;
-    const { zeroed, position, writtenLast } = writer;
-    const [bytes, records] = [this.#unsyncedBytes, this.#unsyncedRecords];
-    const isCurrent = writer === this.#current;
-    const marks = isCurrent ? this.#markWaiters.splice(0) : [];
-    if (isCurrent) this.#cancelBatchTimer();
-    try {
-      const done = this.#options.blockingSync ? blocking(writer) : writer.file.dataSync();
-      writer.syncing = done.catch(() => undefined);
-      await done;
-    } catch (error) {
-      for (const mark of marks) this.#markWaiters.push(mark);
-      this.#hooks.failed(error, "a sync");
-      return;
-    } finally {
-      writer.syncing = undefined;
-    }
-    if (this.#stopReason !== undefined) {
-      for (const mark of marks) mark.reject(this.#stopReason);
-      return;
-    }
-    this.stats.syncs++;
-    writer.allocated = Math.max(writer.allocated, zeroed);
-    writer.synced = Math.max(writer.synced, position);
-    if (!isCurrent) return;
-    this.#unsyncedBytes -= bytes;
-    this.#unsyncedRecords -= records;
-    if (writtenLast > this.durable) {
-      this.durable = writtenLast;
-      this.#waiters.settle(writtenLast);
-      this.#hooks.advanced();
-    }
-    for (const mark of marks) mark.resolve();
-  }
-
   /** Nothing more is written. Whoever waits is told `outcomeUnknown`. */
   stop(outcomeUnknown: unknown): void {
     this.#stopReason = outcomeUnknown;
@@ -178,18 +139,16 @@ export class Pump {
   /** Resolves when no write and no sync is under way. */
   async quiet(): Promise<void> {
     while (this.#scheduled || this.#running !== undefined) await (this.#running ?? this.#clock.yield());
-    await this.#current.syncing;
   }
 
   /** The last words of a clean close: everything is durable, and nothing follows. */
   async sayClean(): Promise<void> {
     await this.quiet();
     const writer = this.#current;
-    while (writer.syncing !== undefined) await writer.syncing;
     if (this.#stopReason !== undefined) return;
-    if (writer.position + MARK_BYTES <= Math.min(writer.allocated, writer.capacity))
+    if (writer.position + MARK_BYTES <= Math.min(writer.zeroed, writer.capacity))
       this.#writeMark(flag.mark | flag.clean);
-    await this.sync(writer);
+    await this.#sync();
   }
 
   async #run(): Promise<void> {
@@ -197,7 +156,7 @@ export class Pump {
       for (;;) {
         await this.#writePhase();
         if (this.#stopReason !== undefined) return;
-        if (this.#syncDue()) await this.sync(this.#current);
+        if (this.#syncDue()) await this.#sync();
         else if (!this.#intake.hasWork) break;
         if (this.#stopReason !== undefined) return;
       }
@@ -209,6 +168,38 @@ export class Pump {
     }
   }
 
+  /** What has been written becomes durable. A failure is reported, and this never retries. */
+  async #sync(): Promise<void> {
+    const writer = this.#current;
+    const { position, writtenLast } = writer;
+    const marks = this.#markWaiters.splice(0);
+    this.#cancelBatchTimer();
+    this.#unsyncedBytes = 0;
+    this.#unsyncedRecords = 0;
+    try {
+      if (this.#options.blockingSync) writer.file.dataSyncBlocking();
+      else await writer.file.dataSync();
+    } catch (error) {
+      this.#markWaiters.push(...marks);
+      this.#hooks.failed(error, "a sync");
+      return;
+    }
+    if (this.#stopReason !== undefined) {
+      for (const mark of marks) mark.reject(this.#stopReason);
+      return;
+    }
+    this.stats.syncs++;
+    writer.synced = position;
+    if (writtenLast > this.durable) {
+      this.durable = writtenLast;
+      this.#waiters.settle(writtenLast);
+      this.#hooks.advanced();
+    }
+    for (const mark of marks) mark.resolve();
+    // A loop of appends goes on in microtasks: without a turn of the loop nothing else would ever run.
+    if (this.#options.blockingSync) await this.#clock.yield();
+  }
+
   async #writePhase(): Promise<void> {
     let turn = 0;
     let cycle = 0;
@@ -218,7 +209,6 @@ export class Pump {
         if (this.#rollWaits) return;
         await this.#roll(batch.segment);
       }
-      while (this.#current.syncing !== undefined) await this.#current.syncing;
       if (this.#stopReason !== undefined) return;
       const bytes = await this.#write(batch);
       if (this.#stopReason !== undefined) return;
@@ -247,8 +237,7 @@ export class Pump {
         plainBytes = packed.length;
         flags |= flag.compressed;
       }
-      while (writer.syncing !== undefined) await writer.syncing;
-      if (this.#stopReason !== undefined) return 0;
+        if (this.#stopReason !== undefined) return 0;
     }
     const { records, firstSequence, epoch, time } = batch;
     const fields: BatchFields = { records, firstSequence, durable: this.durable, epoch, time, flags };
@@ -285,8 +274,6 @@ export class Pump {
 
   /** Starts the next segment. The one before is synced to its last byte. */
   async #roll(next: SegmentWriter): Promise<void> {
-    while (next.syncing !== undefined) await next.syncing;
-    if (this.#stopReason !== undefined) return;
     const before = this.#current;
     const preamble = {
       firstSequence: before.nextSequence,
@@ -357,11 +344,11 @@ export class Pump {
     const writer = this.#current;
     if (this.#stopReason !== undefined || this.#running !== undefined || this.#stated >= this.durable) return;
     const idle = this.#clock.monotonic() - this.#lastWrite;
-    if (writer.syncing !== undefined || this.#intake.hasWork || idle < idleMarkMillis) {
+    if (this.#intake.hasWork || idle < idleMarkMillis) {
       this.#armMarkTimer(idleMarkMillis);
       return;
     }
-    if (writer.position + MARK_BYTES > Math.min(writer.allocated, writer.capacity)) return;
+    if (writer.position + MARK_BYTES > Math.min(writer.zeroed, writer.capacity)) return;
     try {
       this.#writeMark(flag.mark);
     } catch (error) {
@@ -387,19 +374,9 @@ export class Pump {
   }
 }
 
-async function blocking(writer: SegmentWriter): Promise<void> {
-  writer.file.dataSyncBlocking();
-}
 
 async function writeSlices(writer: SegmentWriter, bytes: Buffer): Promise<void> {
-  const done = deferred<void>();
-  writer.writing = done.promise;
-  try {
-    for (let at = 0; at < bytes.length; at += turnBytes) {
-      await writer.file.write(bytes.subarray(at, at + turnBytes), writer.position + at);
-    }
-  } finally {
-    writer.writing = undefined;
-    done.resolve();
+  for (let at = 0; at < bytes.length; at += turnBytes) {
+    await writer.file.write(bytes.subarray(at, at + turnBytes), writer.position + at);
   }
 }

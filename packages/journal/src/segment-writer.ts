@@ -35,9 +35,8 @@ export class SegmentWriter {
   readonly cipher: SegmentCipher | undefined;
   /** Where it is full. */
   capacity: number;
-  /** Zeros have been written up to here, and are synced up to `allocated`. */
+  /** Zeros have been written up to here. */
   zeroed: number = DATA_START;
-  allocated = 0;
   /** Batches have been given room up to here. */
   admitted: number = DATA_START + OPEN_BATCH_BYTES;
   /** Batches have been written up to here, and are synced up to `synced`. */
@@ -46,10 +45,6 @@ export class SegmentWriter {
   writtenLast = 0;
   /** The sequence that the next batch must have. */
   nextSequence = 1;
-  /** The sync that runs; nothing is written meanwhile. */
-  syncing: Promise<void> | undefined;
-  /** The write in slices that runs; no sync is issued meanwhile. */
-  writing: Promise<void> | undefined;
   segment: Segment | undefined;
   #number = 0;
   #lastCrc = 0;
@@ -179,7 +174,6 @@ export async function createSegment(context: LoadContext, wanted: NewSegment): P
     await files.rename(temporary, path);
     await files.syncDirectory(context.dir);
     writer.zeroed = end;
-    writer.allocated = end;
     writer.synced = writer.position;
     if (wanted.content !== undefined) writer.admitted = writer.position;
     return writer;

@@ -19,8 +19,6 @@ const prepareAt = 0.8;
 const retryMillis = 250;
 
 export interface SpaceHooks {
-  /** Syncs what has been written to the segment, zeros included. */
-  readonly sync: (writer: SegmentWriter) => Promise<void>;
   /** There may be room for those who wait. */
   readonly roomMade: () => void;
   /** The disk failed in a way that isn't lack of space. */
@@ -28,8 +26,8 @@ export interface SpaceHooks {
 }
 
 /**
- * The room that batches are admitted into: only what has been written as zeros and synced, so that no admitted batch can meet
- * a full disk. Extends the segment in use and makes the next one ready, in the background.
+ * The room that batches are admitted into: only what has been written as zeros, so that no admitted batch can meet a full disk.
+ * Extends the segment in use and makes the next one ready, in the background. The syncs of whoever writes take the zeros along.
  */
 export class Space {
   /** The segment that new batches are given room in. */
@@ -44,6 +42,8 @@ export class Space {
   #nextId: number;
   /** What somebody couldn't be given yet. */
   #wanted = 0;
+  /** The disk has got room since the last try began. */
+  #again = false;
   #usedBefore = 0;
   #usedAtStep = 0;
   #working: Promise<void> | undefined;
@@ -63,13 +63,13 @@ export class Space {
   place(bytes: number): SegmentWriter | undefined {
     const writer = this.filling;
     if (this.#fitsCapacity(writer, bytes)) {
-      if (writer.admitted + bytes <= writer.allocated - MARK_RESERVE_BYTES) {
+      if (writer.admitted + bytes <= writer.zeroed - MARK_RESERVE_BYTES) {
         return writer;
       }
     } else if (this.#prepared !== undefined) {
       const next = this.#prepared;
       this.#raiseCapacity(next, bytes);
-      if (next.admitted + bytes <= next.allocated - MARK_RESERVE_BYTES) {
+      if (next.admitted + bytes <= next.zeroed - MARK_RESERVE_BYTES) {
         this.#usedBefore += writer.admitted;
         this.filling = next;
         this.#prepared = undefined;
@@ -85,7 +85,7 @@ export class Space {
   /** The same for a mark, which may use the bytes kept for marks. */
   placeMark(bytes: number): SegmentWriter | undefined {
     const writer = this.filling;
-    return writer.admitted + bytes <= Math.min(writer.allocated, writer.capacity) ? writer : this.place(bytes);
+    return writer.admitted + bytes <= Math.min(writer.zeroed, writer.capacity) ? writer : this.place(bytes);
   }
 
   /** The batch that was placed in `writer` turned out to take `bytes`. */
@@ -96,12 +96,13 @@ export class Space {
 
   /** How large a batch's place may grow in this segment. */
   roomIn(writer: SegmentWriter): number {
-    return Math.min(writer.allocated, writer.capacity) - MARK_RESERVE_BYTES - writer.admitted;
+    return Math.min(writer.zeroed, writer.capacity) - MARK_RESERVE_BYTES - writer.admitted;
   }
 
   /** Something was removed from the disk: try again at once. */
   tryAgain(): void {
-    if (this.blocked !== undefined) this.#work();
+    this.#again = true;
+    this.#work();
   }
 
   /** A full segment: its file is closed as soon as nothing works on it. */
@@ -168,7 +169,6 @@ export class Space {
 
   async #closeRetired(): Promise<void> {
     for (const writer of this.#retired.splice(0)) {
-      await writer.syncing;
       await writer.file.close();
     }
   }
@@ -183,7 +183,7 @@ export class Space {
       } catch (error) {
         if (!isNoSpace(error)) return this.#hooks.failed(error);
         // There may be room for a need where there is none for a lead.
-        if (this.#wanted > 0) continue;
+        if (this.#wanted > 0 || this.#again) continue;
         if (!this.#ended) this.#retry = clock.timer(retryMillis, () => this.#work());
         return;
       }
@@ -224,13 +224,13 @@ export class Space {
     const writer = this.filling;
     if (this.#fitsCapacity(writer, wanted)) {
       const needed = writer.admitted + wanted + MARK_RESERVE_BYTES;
-      if (writer.allocated < needed) await this.#extend(writer, needed);
+      if (writer.zeroed < needed) await this.#extend(writer, needed);
       return;
     }
     const needed = DATA_START + OPEN_BATCH_BYTES + wanted + 2 * MARK_RESERVE_BYTES;
     if (this.#prepared === undefined) return await this.#prepare(needed);
     this.#raiseCapacity(this.#prepared, wanted);
-    if (this.#prepared.allocated < needed) await this.#extend(this.#prepared, needed);
+    if (this.#prepared.zeroed < needed) await this.#extend(this.#prepared, needed);
   }
 
   /** The next piece of the lead, or as far as somebody waits for. */
@@ -244,12 +244,6 @@ export class Space {
     } catch (error) {
       if (!isNoSpace(error) || needed <= writer.zeroed) throw error;
       await this.#zero(writer, needed);
-    }
-    // The sync of whoever writes covers the zeros too: give way to it first.
-    while (writer.allocated < writer.zeroed && !this.#ended) {
-      if (writer.syncing === undefined) await this.#hooks.sync(writer);
-      else await writer.syncing;
-      await this.#context.host.clock.yield();
     }
   }
 

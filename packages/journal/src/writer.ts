@@ -50,7 +50,6 @@ export class Writer {
       },
     );
     this.space = new Space(options, options.segmentBytes, current, recovered.maxId + 1, {
-      sync: (writer) => this.pump.sync(writer),
       roomMade: () => this.intake.roomChanged(),
       failed: (error) => this.#fail(error, "making space"),
     });

@@ -61,24 +61,6 @@ describe("sync", () => {
     await journal.close();
   });
 
-  it("nothing is written either while space made ahead is synced", async () => {
-    const { host, journal } = await ready("async");
-    const held = host.hold(["dataSync"]);
-    const before = host.operations.preallocate;
-    while (host.operations.preallocate === before) {
-      append(journal, 20 * KIB);
-      await host.settle();
-    }
-    const { written } = journal.cursors;
-    append(journal);
-    await host.settle();
-    expect(journal.cursors).toEqual({ appended: written + 1, written, durable: 0 });
-    held.release();
-    await host.settle();
-    expect(journal.cursors).toEqual({ appended: written + 1, written: written + 1, durable: written });
-    await journal.close();
-  });
-
   it("reads show what is durable, not what is only written", async () => {
     const { host, journal } = await ready("sync");
     await journal.appendDurable(bytes(1));
