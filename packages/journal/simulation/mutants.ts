@@ -5,16 +5,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a sync is skipped and called done",
     file: "pump.ts",
-    find: "const done = this.#options.blockingSync ? blocking(writer) : writer.file.dataSync();",
-    replace: "const done = this.stats.syncs % 3 === 1 ? Promise.resolve() : writer.file.dataSync();",
+    find: "else await writer.file.dataSync();",
+    replace: "else if (this.stats.syncs % 3 !== 1) await writer.file.dataSync();",
     seeds: 200,
   },
   {
     name: "what is written while a sync runs is durable when it returns",
     file: "pump.ts",
-    find: "      writer.syncing = done.catch(() => undefined);\n      await done;",
+    find: "      if (this.#options.blockingSync) writer.file.dataSyncBlocking();\n      else await writer.file.dataSync();",
     replace:
-      '      await this.#clock.yield();\n      const more = this.#intake.next();\n      const isPlain = this.#options.compression === "none" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isCurrent && isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      if (isCurrent) this.#waiters.settle((this.durable = this.written));',
+      '      const done = writer.file.dataSync();\n      await this.#clock.yield();\n      const more = this.#intake.next();\n      const isPlain = this.#options.compression === "none" && more !== undefined && more.records > 0 && more.bodyBytes < 100_000;\n      if (isPlain && more.segment === writer) await this.#write(more);\n      await done;\n      this.#waiters.settle((this.durable = this.written));',
     seeds: 400,
   },
   {
@@ -148,8 +148,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a read error is taken for the end of the log",
     file: "walker.ts",
-    find: "const read = await this.#file.read(chunk, this.#offset);",
-    replace: "const read = await this.#file.read(chunk, this.#offset).catch(() => 0);",
+    find: "this.#offset + left.length);\n      this.#chunk",
+    replace: "this.#offset + left.length).catch(() => 0);\n      this.#chunk",
     seeds: 600,
   },
 ];

@@ -75,24 +75,34 @@ export class Batch {
   }
 }
 
-/** The buffers of ordinary batches, used again. */
+/** Memory of batches that were written, used again: taking fresh pages from the system costs more than the copy into them. */
 export class BufferPool {
-  readonly bytes: number;
-  readonly #free: Buffer[] = [];
-  readonly #keep: number;
+  /** The size of an ordinary batch's buffer; larger ones come in its doubles. */
+  readonly #leastBytes: number;
+  readonly #keptBytes: number;
+  readonly #free: Map<number, Buffer[]> = new Map();
+  #freeBytes = 0;
 
-  constructor(bodyBytes: number, keep: number) {
-    this.bytes = diskBytes(bodyBytes);
-    this.#keep = keep;
+  constructor(bodyBytes: number, keptBytes: number) {
+    this.#leastBytes = diskBytes(bodyBytes);
+    this.#keptBytes = keptBytes;
   }
 
   take(bodyBytes: number): Buffer {
-    const bytes = diskBytes(bodyBytes);
-    if (bytes > this.bytes) return Buffer.allocUnsafeSlow(bytes);
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
+    const wanted = diskBytes(bodyBytes);
+    let size = this.#leastBytes;
+    while (size < wanted) size *= 2;
+    const buffer = this.#free.get(size)?.pop();
+    if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
+    this.#freeBytes -= size;
+    return buffer;
   }
 
   give(buffer: Buffer): void {
-    if (buffer.length === this.bytes && this.#free.length < this.#keep) this.#free.push(buffer);
+    if (this.#freeBytes + buffer.length > this.#keptBytes) return;
+    this.#freeBytes += buffer.length;
+    const same = this.#free.get(buffer.length);
+    if (same === undefined) this.#free.set(buffer.length, [buffer]);
+    else same.push(buffer);
   }
 }

@@ -126,7 +126,7 @@ export class LogCursor {
     this.#file = file;
     this.#segment = segment;
     this.#limit = segment.end;
-    this.#walker = new BatchWalker(file, segment.seed, expected, segment.end);
+    this.#walker = new BatchWalker(file, segment.seed, expected, segment.end, { readsAhead: true });
     return this.#walker;
   }
 }
@@ -150,7 +150,7 @@ export async function readRecord(view: LogView, sequence: number): Promise<Journ
 async function readIn(view: LogView, segment: Segment, sequence: number): Promise<JournalRecord> {
   const expected = await startIn(view, segment, sequence);
   return await view.files.use(segment, async (file) => {
-    const walker = new BatchWalker(file, segment.seed, expected, segment.end, pointChunkBytes);
+    const walker = new BatchWalker(file, segment.seed, expected, segment.end, { chunkBytes: pointChunkBytes });
     for (;;) {
       const batch = await walker.next();
       if (batch === undefined) {
@@ -197,7 +197,7 @@ async function buildIndex(view: LogView, segment: Segment): Promise<void> {
   const running = building.get(segment);
   if (running !== undefined) return await running;
   const work = view.files.use(segment, async (file) => {
-    const walker = new BatchWalker(file, segment.seed, openingOf(segment), segment.end);
+    const walker = new BatchWalker(file, segment.seed, openingOf(segment), segment.end, { readsAhead: true });
     for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
       if (batch.header.records > 0) segment.index.add(batch.header.firstSequence, batch.offset);
     }

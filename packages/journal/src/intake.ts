@@ -1,4 +1,4 @@
-import { EhdbError, MAX_WRITE_BYTES, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
 import type { SequenceRange, Waiting } from "./api.ts";
 import { Batch, BufferPool, diskBytes } from "./batch.ts";
 import type { EngineTime } from "./engine-time.ts";
@@ -13,6 +13,8 @@ import type { Space } from "./space.ts";
 /** The size at which a batch is closed: grouping gains nothing beyond. */
 export const groupBytes: number = 256 * 1024;
 const batchOverheadBytes = BATCH_HEADER_BYTES + TAG_BYTES + BATCH_ALIGNMENT;
+/** Memory kept between batches. */
+const keptBufferBytes = 4 * MIB;
 const defaultReadyBytes = 64 * 1024;
 
 export interface IntakeStats {
@@ -48,7 +50,7 @@ export class Intake {
   readonly #epoch: number;
   readonly #onWork: () => void;
   readonly #room: RoomQueue;
-  readonly #pool: BufferPool = new BufferPool(groupBytes, 8);
+  readonly #pool: BufferPool = new BufferPool(groupBytes, keptBufferBytes);
   #open: Batch | undefined;
   /** Closed, not yet written. */
   #queue: Batch[] = [];

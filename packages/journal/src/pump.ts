@@ -237,7 +237,7 @@ export class Pump {
         plainBytes = packed.length;
         flags |= flag.compressed;
       }
-        if (this.#stopReason !== undefined) return 0;
+      if (this.#stopReason !== undefined) return 0;
     }
     const { records, firstSequence, epoch, time } = batch;
     const fields: BatchFields = { records, firstSequence, durable: this.durable, epoch, time, flags };
@@ -373,7 +373,6 @@ export class Pump {
     this.stats.marks++;
   }
 }
-
 
 async function writeSlices(writer: SegmentWriter, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; at += turnBytes) {

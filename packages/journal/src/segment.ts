@@ -130,7 +130,7 @@ async function readOpening(
   bytes: number,
 ): Promise<FoundSegment> {
   const seed = saltSeed(header.salt);
-  const walker = new BatchWalker(file, seed, { offset: DATA_START, number: 0 }, bytes, DATA_START);
+  const walker = new BatchWalker(file, seed, { offset: DATA_START, number: 0 }, bytes, { chunkBytes: DATA_START });
   const open = await walker.next();
   const whole =
     open !== undefined && (open.header.flags & flag.open) !== 0 && open.header.bodyBytes === OPEN_BODY_BYTES;

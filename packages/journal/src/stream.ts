@@ -2,6 +2,7 @@ import { EhdbError, isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
+import { RecordIterator } from "./record-iterator.ts";
 import { within } from "./waiting.ts";
 
 /** What can be read when the scan starts, or up to `to`. */
@@ -107,10 +108,7 @@ function stream(view: LogView, start: () => AsyncGenerator<readonly JournalRecor
     taken = true;
     return noting(view, start());
   };
-  async function* records(): AsyncGenerator<JournalRecord, void> {
-    for await (const batch of batches()) yield* batch;
-  }
-  return { batches, [Symbol.asyncIterator]: records };
+  return { batches, [Symbol.asyncIterator]: () => new RecordIterator(batches()) };
 }
 
 async function* noting(

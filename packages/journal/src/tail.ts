@@ -46,7 +46,7 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
   try {
     const place = { offset: segment.end, previousCrc: segment.lastCrc };
     const expected = known === undefined ? openingOf(segment) : { ...place, sequence: known.last + 1 };
-    const walker = new BatchWalker(file, segment.seed, expected, bytes);
+    const walker = new BatchWalker(file, segment.seed, expected, bytes, { readsAhead: true });
     let { last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes } = known ?? startOf(segment);
     let { lastCrc } = segment;
     for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {

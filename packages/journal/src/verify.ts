@@ -50,7 +50,9 @@ async function openingDamage(file: File, segment: Segment): Promise<Damage[]> {
   if (header === undefined || header.id !== segment.id || !Buffer.from(header.salt).equals(segment.salt)) {
     return [wholeSegment(segment, 0, "its header doesn't match its checksum, or isn't the one it was opened with")];
   }
-  const walker = new BatchWalker(file, segment.seed, { offset: DATA_START, number: 0 }, segment.openEnd, DATA_START);
+  const walker = new BatchWalker(file, segment.seed, { offset: DATA_START, number: 0 }, segment.openEnd, {
+    chunkBytes: DATA_START,
+  });
   const opening = await walker.next();
   return opening?.header.crc === segment.openCrc
     ? []

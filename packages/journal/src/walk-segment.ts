@@ -25,7 +25,7 @@ export async function walkSegment(
 ): Promise<void> {
   // A segment in use grows meanwhile: what it holds now is what is looked at.
   const { end, last } = segment;
-  const walker = new BatchWalker(file, segment.seed, start, end);
+  const walker = new BatchWalker(file, segment.seed, start, end, { readsAhead: true });
   let expected = segment.first;
   for (;;) {
     const batch = await walker.next();

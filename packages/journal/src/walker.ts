@@ -28,7 +28,16 @@ export interface Expected {
   readonly previousCrc?: number | undefined;
 }
 
-const defaultChunkBytes = 256 * 1024;
+/** Of ordinary batches, one and a half. */
+const defaultChunkBytes = 384 * 1024;
+const headroomBytes = 288 * 1024;
+const empty = Buffer.alloc(0);
+
+export interface WalkOptions {
+  readonly chunkBytes?: number;
+  /** For who reads on and on: the next chunk is read while this one is looked at. */
+  readonly readsAhead?: boolean;
+}
 
 /** Reads a segment's batches in order, each verified and chained to the one before. */
 export class BatchWalker {
@@ -40,14 +49,17 @@ export class BatchWalker {
   #sequence: number | undefined;
   #number: number | undefined;
   #previousCrc: number | undefined;
-  #chunk: Buffer = Buffer.alloc(0);
+  readonly #readsAhead: boolean;
+  #chunk: Buffer = empty;
   #chunkStart = 0;
+  #ahead: { readonly start: number; readonly buffer: Buffer; readonly read: Promise<number> } | undefined;
 
   /** `limit`: no batch reaches beyond this offset. */
-  constructor(file: File, seed: number, expected: Expected, limit: number, chunkBytes: number = defaultChunkBytes) {
+  constructor(file: File, seed: number, expected: Expected, limit: number, options: WalkOptions = {}) {
     this.#file = file;
     this.#seed = seed;
-    this.#chunkBytes = chunkBytes;
+    this.#chunkBytes = options.chunkBytes ?? defaultChunkBytes;
+    this.#readsAhead = options.readsAhead ?? false;
     this.#limit = limit;
     this.#offset = expected.offset;
     this.#sequence = expected.sequence;
@@ -73,10 +85,9 @@ export class BatchWalker {
     return this.#previousCrc;
   }
 
-  /** Lets the walker go on when the file has grown, re-reading what it has buffered. */
+  /** Lets the walker go on when the file has grown. */
   extend(limit: number): void {
     this.#limit = limit;
-    this.#chunk = Buffer.alloc(0);
   }
 
   /** The next batch, or `undefined` where the chain ends: at the limit, or at bytes that aren't the next batch. */
@@ -119,11 +130,41 @@ export class BatchWalker {
     const end = this.#offset + bytes;
     if (end > this.#limit) return false;
     if (this.#offset >= this.#chunkStart && end <= this.#chunkStart + this.#chunk.length) return true;
-    const size = Math.min(Math.max(bytes, this.#chunkBytes), this.#limit - this.#offset);
-    const chunk = Buffer.allocUnsafeSlow(size);
-    const read = await this.#file.read(chunk, this.#offset);
-    this.#chunk = chunk.subarray(0, read);
+    const left = this.#leftover();
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead !== undefined && ahead.start === this.#offset + left.length && left.length <= headroomBytes) {
+      const read = await ahead.read;
+      left.copy(ahead.buffer, headroomBytes - left.length);
+      this.#chunk = ahead.buffer.subarray(headroomBytes - left.length, headroomBytes + read);
+    } else {
+      const size = Math.min(Math.max(bytes, this.#chunkBytes), this.#limit - this.#offset);
+      const chunk = Buffer.allocUnsafeSlow(size);
+      left.copy(chunk);
+      const read = await this.#file.read(chunk.subarray(left.length), this.#offset + left.length);
+      this.#chunk = chunk.subarray(0, left.length + read);
+    }
     this.#chunkStart = this.#offset;
-    return read >= bytes;
+    if (this.#chunk.length < bytes) return ahead === undefined ? false : await this.#load(bytes);
+    this.#readAhead();
+    return true;
+  }
+
+  /** What is in memory already of the batch that begins at the current offset. */
+  #leftover(): Buffer {
+    const at = this.#offset - this.#chunkStart;
+    return at >= 0 && at < this.#chunk.length ? this.#chunk.subarray(at) : empty;
+  }
+
+  /** Reads the next chunk while this one is being looked at, into a buffer with room for what is left over of this one. */
+  #readAhead(): void {
+    const start = this.#chunkStart + this.#chunk.length;
+    const size = Math.min(this.#chunkBytes, this.#limit - start);
+    if (!this.#readsAhead || size <= 0) return;
+    const buffer = Buffer.allocUnsafeSlow(headroomBytes + size);
+    const read = this.#file.read(buffer.subarray(headroomBytes), start);
+    // Whoever needs it meets the error; until then nobody may be waiting.
+    read.catch(() => undefined);
+    this.#ahead = { start, buffer, read };
   }
 }
