@@ -35,7 +35,7 @@ export interface JournalOptions {
   readonly batchBytes?: number;
   /** In mode `batch`. Default 1 024. */
   readonly batchRecords?: number;
-  /** In mode `batch`. Default 10. */
+  /** In mode `batch`: synced this many milliseconds after the first record that waits, at the latest. Default 10. */
   readonly batchMillis?: number;
   /** Bytes after which a new segment starts: 1 MiB to 4 GiB, default 256 MiB. A larger single write gets a segment as large as it needs. */
   readonly segmentBytes?: number;

@@ -215,7 +215,7 @@ export class Space {
     if (this.#wantsLead(this.filling)) await this.#extend(this.filling, 0);
     else if (!this.#wantsNext()) return false;
     else if (this.#prepared === undefined) await this.#prepare(0);
-    else await this.#extend(this.#prepared, 0);
+    else await this.#extendNext(this.#prepared, 0);
     return true;
   }
 
@@ -230,7 +230,7 @@ export class Space {
     const needed = DATA_START + OPEN_BATCH_BYTES + wanted + 2 * MARK_RESERVE_BYTES;
     if (this.#prepared === undefined) return await this.#prepare(needed);
     this.#raiseCapacity(this.#prepared, wanted);
-    if (this.#prepared.zeroed < needed) await this.#extend(this.#prepared, needed);
+    if (this.#prepared.zeroed < needed) await this.#extendNext(this.#prepared, needed);
   }
 
   /** The next piece of the lead, or as far as somebody waits for. */
@@ -244,6 +244,17 @@ export class Space {
     } catch (error) {
       if (!isNoSpace(error) || needed <= writer.zeroed) throw error;
       await this.#zero(writer, needed);
+    }
+  }
+
+  /** The same for the segment that is being made ready, synced before it's used: a roll must not wait for its zeros. */
+  async #extendNext(next: SegmentWriter, needed: number): Promise<void> {
+    this.#prepared = undefined;
+    try {
+      await this.#extend(next, needed);
+      await next.file.dataSync();
+    } finally {
+      this.#prepared = next;
     }
   }
 
