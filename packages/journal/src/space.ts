@@ -176,7 +176,8 @@ export class Space {
   async #run(): Promise<void> {
     const { clock } = this.#context.host;
     await clock.yield();
-    for (let isDone = true; !this.#ended && (isDone || this.#wanted > 0);) {
+    for (let isDone = true; !this.#ended && (isDone || this.#again || this.#wanted > 0);) {
+      this.#again = false;
       try {
         isDone = await this.#step();
         if (isDone || this.blocked !== undefined) this.#unblock();
