@@ -90,7 +90,9 @@ const mostTries = 3;
 /** Other work on the machine can bend a shape once; one that is bent each time is bent. What was thrown away is printed. */
 async function measureUntilItHolds(order: BenchOrder): Promise<MeasuredResult[]> {
   for (let tries = 1; ; tries++) {
-    const rows = await measure(order);
+    const directory = join(order.directory, `try-${tries}`);
+    mkdirSync(directory);
+    const rows = await measure({ ...order, directory });
     const wrong = wrongShapes(rows);
     if (wrong.length === 0 || tries === mostTries) return rows;
     for (const claim of wrong) console.log(`measured again, try ${tries} of ${mostTries} didn't hold: ${claim}`);
