@@ -1,5 +1,5 @@
-import { EhdbError, isEhdbError } from "@ehdb/contracts";
-import type { Host, Lock } from "@ehdb/host";
+import { EhdbError } from "@ehdb/contracts";
+import type { Lock } from "@ehdb/host";
 import type {
   CloseReport,
   Cursors,
@@ -7,35 +7,24 @@ import type {
   Durability,
   Journal,
   JournalOptions,
-  JournalRecord,
   JournalStats,
-  RecordStream,
   RecoveryReport,
-  ScanOptions,
   SequenceRange,
-  TailOptions,
-  VerifyOptions,
-  VerifyReport,
   Waiting,
 } from "./api.ts";
-import { compacted, readRecord } from "./cursor.ts";
-import { Cuts } from "./cuts.ts";
 import { lockDirectory } from "./lock.ts";
-import type { LogView } from "./log-view.ts";
+import { LogReader } from "./log-reader.ts";
 import { isAbsent, machineError } from "./machine-error.ts";
-import { News } from "./news.ts";
 import { resolveDurability, resolveOptions } from "./options.ts";
 import type { ResolvedOptions } from "./options.ts";
-import { ReadFiles } from "./read-files.ts";
 import { recover } from "./recovery.ts";
 import type { Recovered } from "./recovery.ts";
 import { keepReserve } from "./reserve.ts";
 import { retainedFrom } from "./retention.ts";
 import type { Segment } from "./segment.ts";
-import { checkSequence, scan, tail } from "./stream.ts";
+import { checkSequence } from "./stream.ts";
 import { noTotals, withWriter } from "./totals.ts";
 import type { WriterTotals } from "./totals.ts";
-import { verify } from "./verify.ts";
 import { checkWaiting, within } from "./waiting.ts";
 import { Writer } from "./writer.ts";
 
@@ -67,39 +56,29 @@ export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
 }
 
 /** A journal that is open for appending. The writing is a `Writer`'s, one an incarnation; here it meets the readers. */
-export class OpenJournal implements Journal, LogView {
-  readonly dir: string;
-  readonly host: Host;
-  readonly files: ReadFiles;
-  readonly segments: Segment[] = [];
-  generation = 0;
+export class OpenJournal extends LogReader implements Journal {
   recovery!: RecoveryReport;
   readonly #options: ResolvedOptions;
   readonly #lock: Lock;
-  readonly #cuts: Cuts = new Cuts();
-  readonly #news: News = new News();
   #writer: Writer | undefined;
   #durability: Durability;
   #epoch = 0;
-  #lowWater = 1;
   /** The end of what a read-only open can show. */
   #fixedLast = 0;
   /** The furthest that readers were shown in this incarnation. */
   #shown = 0;
   #past: WriterTotals = noTotals;
-  #counts = { reads: 0, readErrors: 0, corruptions: 0, reopens: 0, segmentsRemoved: 0, removeErrors: 0 };
+  #counts = { reopens: 0, segmentsRemoved: 0, removeErrors: 0 };
   /** Drops and reopens run one after another. */
   #serial: Promise<unknown> = Promise.resolve();
   #reopening: Promise<RecoveryReport> | undefined;
   #closing: Promise<CloseReport> | undefined;
 
   constructor(options: ResolvedOptions, lock: Lock, recovered: Recovered) {
+    super(options.host, options.dir);
     this.#options = options;
     this.#lock = lock;
     this.#durability = options.durability;
-    this.dir = options.dir;
-    this.host = options.host;
-    this.files = new ReadFiles(options.host);
     this.#begin(recovered);
   }
 
@@ -116,10 +95,6 @@ export class OpenJournal implements Journal, LogView {
 
   get durability(): Durability {
     return this.#durability;
-  }
-
-  get first(): number {
-    return Math.max(this.#lowWater, this.segments[0]?.first ?? 1);
   }
 
   get last(): number {
@@ -184,7 +159,7 @@ export class OpenJournal implements Journal, LogView {
   async flush(options: Waiting = {}): Promise<number> {
     checkWaiting(options);
     const writer = this.writer;
-    if (this.#closing !== undefined) throw this.#closed();
+    this.assertOpen();
     if (writer.poison !== undefined) throw writer.poison;
     const { appended } = writer.intake;
     writer.pump.wantSync(appended);
@@ -200,43 +175,7 @@ export class OpenJournal implements Journal, LogView {
   setDurability(durability: Durability): void {
     this.#durability = resolveDurability(durability);
     this.#writer?.pump.setDurability(durability);
-    this.#news.announce();
-  }
-
-  async read(sequence: number): Promise<JournalRecord> {
-    checkSequence("sequence", sequence, 1);
-    if (this.#closing !== undefined) throw this.#closed();
-    const { first, last } = this;
-    if (sequence < first) throw compacted(sequence, first);
-    if (sequence > last) {
-      const message = `sequence ${sequence} can't be read: the last one readable is ${last}`;
-      throw new EhdbError("OUT_OF_RANGE", message, { sequence, first, last });
-    }
-    this.noteRead();
-    try {
-      return await readRecord(this, sequence);
-    } catch (error) {
-      throw this.noteError(error);
-    }
-  }
-
-  scan(options?: ScanOptions): RecordStream {
-    return scan(this, options);
-  }
-
-  tail(options?: TailOptions): RecordStream {
-    return tail(this, options);
-  }
-
-  async verify(options?: VerifyOptions): Promise<VerifyReport> {
-    if (this.#closing !== undefined) throw this.#closed();
-    try {
-      const report = await verify(this, options);
-      this.#counts.corruptions += report.damage.length;
-      return report;
-    } catch (error) {
-      throw this.noteError(error);
-    }
+    this.changes.announce();
   }
 
   async dropBefore(sequence: number): Promise<DropReport> {
@@ -252,7 +191,7 @@ export class OpenJournal implements Journal, LogView {
   }
 
   async reopen(): Promise<RecoveryReport> {
-    if (this.#closing !== undefined) throw this.#closed();
+    this.assertOpen();
     if (this.#writer !== undefined && this.#writer.poison === undefined) return this.recovery;
     this.#reopening ??= this.#oneByOne(() => this.#reopen()).finally(() => {
       this.#reopening = undefined;
@@ -274,6 +213,7 @@ export class OpenJournal implements Journal, LogView {
     const current = this.#writer?.pump.current;
     return {
       ...withWriter(this.#past, this.#writer),
+      ...this.readCounts,
       ...this.#counts,
       segments: this.segments.length,
       diskBytes: this.segments.reduce((sum, one) => sum + (one.id === current?.id ? current.zeroed : one.fileBytes), 0),
@@ -281,13 +221,8 @@ export class OpenJournal implements Journal, LogView {
     };
   }
 
-  assertContinues(sequence: number, epoch: number): void {
-    if (this.#closing !== undefined) throw this.#closed();
-    this.#cuts.assertContinues(sequence, epoch);
-  }
-
   news(): Promise<void> {
-    return this.#news.wait();
+    return this.changes.wait();
   }
 
   /** This process is the one that removes files, and knows what it removed. */
@@ -295,16 +230,12 @@ export class OpenJournal implements Journal, LogView {
     return false;
   }
 
-  noteRead(): void {
-    this.#counts.reads++;
+  protected assertOpen(): void {
+    if (this.#closing !== undefined) throw this.#closed();
   }
 
-  noteError(error: unknown): unknown {
-    const shown = machineError(error, "reading the journal", this.dir);
-    if (isEhdbError(shown, "CORRUPT")) this.#counts.corruptions++;
-    else if (isEhdbError(shown, "IO_ERROR")) this.#counts.readErrors++;
-    return shown;
-  }
+  /** The writer knows at once what can be read. */
+  async catchUp(): Promise<void> {}
 
   /** Removes what recovery found void, and sees to the reserve. */
   async tidy(recovered: Recovered): Promise<void> {
@@ -318,7 +249,7 @@ export class OpenJournal implements Journal, LogView {
     this.segments.splice(0, this.segments.length, ...segments);
     this.recovery = report;
     this.#epoch = epoch;
-    this.#lowWater = lowWater;
+    this.lowWater = lowWater;
     this.#fixedLast = last;
     this.#shown = 0;
     if (writer === undefined) {
@@ -327,8 +258,8 @@ export class OpenJournal implements Journal, LogView {
     }
     this.#writer = new Writer({ ...this.#options, durability: this.#durability }, recovered, writer, {
       started: (segment) => this.#started(segment),
-      advanced: () => this.#news.announce(),
-      poisoned: () => this.#news.announce(),
+      advanced: () => this.changes.announce(),
+      poisoned: () => this.changes.announce(),
     });
   }
 
@@ -341,20 +272,20 @@ export class OpenJournal implements Journal, LogView {
 
   async #drop(sequence: number): Promise<DropReport> {
     const writer = this.writer;
-    if (this.#closing !== undefined) throw this.#closed();
+    this.assertOpen();
     if (writer.poison !== undefined) throw writer.poison;
     const { durable } = writer.pump;
     if (sequence > durable + 1) {
       const message = `dropBefore(${sequence}) would drop what isn't durable yet: it takes at most ${durable + 1}`;
       throw new EhdbError("OUT_OF_RANGE", message, { sequence, durable });
     }
-    if (sequence > this.#lowWater) {
+    if (sequence > this.lowWater) {
       await writer.markLowWater(sequence);
-      this.#lowWater = sequence;
+      this.lowWater = sequence;
     }
     let bytesRemoved = 0;
     const gone = this.segments.filter(
-      (segment, place) => segment.last < this.#lowWater && place < this.segments.length - 1,
+      (segment, place) => segment.last < this.lowWater && place < this.segments.length - 1,
     );
     this.segments.splice(0, gone.length);
     for (const segment of gone) {
@@ -368,7 +299,7 @@ export class OpenJournal implements Journal, LogView {
   }
 
   async #reopen(): Promise<RecoveryReport> {
-    if (this.#closing !== undefined) throw this.#closed();
+    this.assertOpen();
     const before = this.#writer;
     await before?.dispose(false);
     let recovered: Recovered;
@@ -380,10 +311,10 @@ export class OpenJournal implements Journal, LogView {
     this.#past = withWriter(this.#past, before);
     this.#counts.reopens++;
     // A log that can only be read for now shows less, and has lost nothing.
-    if (recovered.writer !== undefined) this.#cuts.add(this.#epoch, recovered.last);
+    if (recovered.writer !== undefined) this.cuts.add(this.#epoch, recovered.last);
     this.#begin(recovered);
     this.generation++;
-    this.#news.announce();
+    this.changes.announce();
     for (const path of recovered.voidFiles) await this.files.forget(path);
     try {
       await this.tidy(recovered);
@@ -395,7 +326,7 @@ export class OpenJournal implements Journal, LogView {
 
   async #close(options: { readonly timeoutMillis?: number }): Promise<CloseReport> {
     // Tails end and waiting callers are told before anything is waited for.
-    this.#news.announce();
+    this.changes.announce();
     this.#writer?.intake.stop(this.#closed());
     let state: CloseReport["state"] = "clean";
     try {
@@ -444,7 +375,7 @@ export class OpenJournal implements Journal, LogView {
   }
 
   #refuse(): never {
-    if (this.#closing !== undefined) throw this.#closed();
+    this.assertOpen();
     const message =
       "the disk was full when the journal was opened, so it can only be read. Free some space, then call reopen()";
     throw new EhdbError("READ_ONLY", message, { dir: this.dir });

@@ -16,6 +16,8 @@ export interface LogView {
   assertContinues(sequence: number, epoch: number): void;
   /** Resolves at the next news: more to read, a reopen, a close. */
   news(): Promise<void>;
+  /** Looks whether `sequence` can be read by now, where that takes looking. */
+  catchUp(sequence: number): Promise<void>;
   /** A segment's file is gone: looks at the directory again. False when that explains nothing. */
   relist(): Promise<boolean>;
   /** Counts a read, or what it failed with; the error comes back as the one to throw. */

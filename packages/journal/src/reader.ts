@@ -1,32 +1,16 @@
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Host, Timer, Watcher } from "@ehdb/host";
-import type {
-  JournalReaderOptions,
-  JournalRecord,
-  JournalStats,
-  ReadOnlyJournal,
-  RecordStream,
-  ScanOptions,
-  TailOptions,
-  VerifyOptions,
-  VerifyReport,
-} from "./api.ts";
+import type { JournalReaderOptions, JournalStats, ReadOnlyJournal } from "./api.ts";
 import { loadChain } from "./chain.ts";
-import { compacted, readRecord } from "./cursor.ts";
-import { Cuts } from "./cuts.ts";
-import type { LogView } from "./log-view.ts";
-import { isAbsent, machineError } from "./machine-error.ts";
-import { News } from "./news.ts";
+import { LogReader } from "./log-reader.ts";
+import { isAbsent } from "./machine-error.ts";
 import { resolveReaderOptions } from "./options.ts";
 import type { ResolvedReaderOptions } from "./options.ts";
-import { ReadFiles } from "./read-files.ts";
 import { loadSegment, segmentId } from "./segment.ts";
 import type { Segment } from "./segment.ts";
-import { checkSequence, scan, tail } from "./stream.ts";
 import { scanTail } from "./tail.ts";
 import type { Tail } from "./tail.ts";
 import { noTotals } from "./totals.ts";
-import { verify } from "./verify.ts";
 
 /** Looks at a directory in which files come and go; each try starts again from the listing. */
 const mostTries = 16;
@@ -51,17 +35,9 @@ export async function openJournalReader(options: JournalReaderOptions): Promise<
   return reader;
 }
 
-class JournalFollower implements ReadOnlyJournal, LogView {
-  readonly host: Host;
-  readonly files: ReadFiles;
-  readonly segments: Segment[] = [];
-  generation = 0;
+class JournalFollower extends LogReader implements ReadOnlyJournal {
   readonly #options: ResolvedReaderOptions;
-  readonly #cuts: Cuts = new Cuts();
-  readonly #news: News = new News();
   #tail: Tail | undefined;
-  #lowWater = 1;
-  #counts = { reads: 0, readErrors: 0, corruptions: 0 };
   #looking: Promise<void> | undefined;
   #watcher: Watcher | undefined;
   #timer: Timer | undefined;
@@ -69,13 +45,8 @@ class JournalFollower implements ReadOnlyJournal, LogView {
   #isClosed = false;
 
   constructor(options: ResolvedReaderOptions) {
+    super(options.host, options.dir);
     this.#options = options;
-    this.host = options.host;
-    this.files = new ReadFiles(options.host);
-  }
-
-  get first(): number {
-    return Math.max(this.#lowWater, this.segments[0]?.first ?? 1);
   }
 
   get last(): number {
@@ -87,7 +58,7 @@ class JournalFollower implements ReadOnlyJournal, LogView {
   }
 
   async refresh(): Promise<number> {
-    this.#assertOpen();
+    this.assertOpen();
     const { last, generation } = this;
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -97,51 +68,14 @@ class JournalFollower implements ReadOnlyJournal, LogView {
     } catch (error) {
       throw this.noteError(error);
     }
-    if (this.last !== last || this.generation !== generation) this.#news.announce();
+    if (this.last !== last || this.generation !== generation) this.changes.announce();
     return this.last;
-  }
-
-  async read(sequence: number): Promise<JournalRecord> {
-    checkSequence("sequence", sequence, 1);
-    this.#assertOpen();
-    if (sequence > this.last) await this.refresh();
-    const { first, last } = this;
-    if (sequence < first) throw compacted(sequence, first);
-    if (sequence > last) {
-      const message = `sequence ${sequence} can't be read: the last one that the log states durable is ${last}`;
-      throw new EhdbError("OUT_OF_RANGE", message, { sequence, first, last });
-    }
-    this.noteRead();
-    try {
-      return await readRecord(this, sequence);
-    } catch (error) {
-      throw this.noteError(error);
-    }
-  }
-
-  scan(options?: ScanOptions): RecordStream {
-    return scan(this, options);
-  }
-
-  tail(options?: TailOptions): RecordStream {
-    return tail(this, options);
-  }
-
-  async verify(options?: VerifyOptions): Promise<VerifyReport> {
-    this.#assertOpen();
-    try {
-      const report = await verify(this, options);
-      this.#counts.corruptions += report.damage.length;
-      return report;
-    } catch (error) {
-      throw this.noteError(error);
-    }
   }
 
   stats(): JournalStats {
     return {
       ...noTotals,
-      ...this.#counts,
+      ...this.readCounts,
       segments: this.segments.length,
       diskBytes: this.segments.reduce((sum, segment) => sum + segment.fileBytes, 0),
       inFlightBytes: 0,
@@ -156,7 +90,7 @@ class JournalFollower implements ReadOnlyJournal, LogView {
     this.#isClosed = true;
     this.#watcher?.close();
     this.#timer?.cancel();
-    this.#news.announce();
+    this.changes.announce();
     await this.#looking?.catch(() => undefined);
     await this.files.close();
   }
@@ -165,13 +99,8 @@ class JournalFollower implements ReadOnlyJournal, LogView {
     await this.close();
   }
 
-  assertContinues(sequence: number, epoch: number): void {
-    this.#assertOpen();
-    this.#cuts.assertContinues(sequence, epoch);
-  }
-
   news(): Promise<void> {
-    const news = this.#news.wait();
+    const news = this.changes.wait();
     this.#watcher ??= this.host.files.watch(this.#options.dir, () => void this.#poll());
     this.#arm();
     return news;
@@ -185,18 +114,11 @@ class JournalFollower implements ReadOnlyJournal, LogView {
     return this.first !== first || this.generation !== generation;
   }
 
-  noteRead(): void {
-    this.#counts.reads++;
+  async catchUp(sequence: number): Promise<void> {
+    if (sequence > this.last) await this.refresh();
   }
 
-  noteError(error: unknown): unknown {
-    const shown = machineError(error, "reading the journal", this.#options.dir);
-    if (isEhdbError(shown, "CORRUPT")) this.#counts.corruptions++;
-    else if (isEhdbError(shown, "IO_ERROR")) this.#counts.readErrors++;
-    return shown;
-  }
-
-  #assertOpen(): void {
+  protected assertOpen(): void {
     if (this.#isClosed)
       throw new EhdbError("CLOSED", "the journal reader is closed. Open it again", { dir: this.#options.dir });
   }
@@ -208,13 +130,13 @@ class JournalFollower implements ReadOnlyJournal, LogView {
   async #poll(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#isClosed || !this.#news.awaited) return;
+    if (this.#isClosed || !this.changes.awaited) return;
     try {
       await this.refresh();
     } catch (error) {
-      this.#news.fail(error);
+      this.changes.fail(error);
     }
-    if (this.#news.awaited && !this.#isClosed) this.#arm();
+    if (this.changes.awaited && !this.#isClosed) this.#arm();
   }
 
   /** Files come and go while they are looked at; what stays wrong when looked at again is wrong. */
@@ -272,16 +194,16 @@ class JournalFollower implements ReadOnlyJournal, LogView {
     const isNew =
       segments.length !== this.segments.length || segments.some((segment, place) => segment !== this.segments[place]);
     this.segments.splice(0, this.segments.length, ...segments);
-    this.#lowWater = chain.lowWater;
+    this.lowWater = chain.lowWater;
     this.#tail = chain.tail;
     this.#mustReload = false;
     if (isNew) this.generation++;
-    if (this.last < last) this.#cuts.add(epoch, this.last);
+    if (this.last < last) this.cuts.add(epoch, this.last);
   }
 
   #take(found: Tail): void {
     this.#tail = found;
-    this.#lowWater = Math.max(this.#lowWater, found.lowWater);
+    this.lowWater = Math.max(this.lowWater, found.lowWater);
   }
 
   get #context(): { host: Host; dir: string; encryption: ResolvedReaderOptions["encryption"]; indexStride: number } {

@@ -65,6 +65,7 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
   checkSequence("after.sequence", after.sequence, 0);
   checkSequence("after.epoch", after.epoch, 0);
   const { sequence, epoch } = after;
+  await view.catchUp(sequence);
   if (sequence + 1 < view.first) throw compacted(sequence + 1, view.first);
   view.assertContinues(sequence, epoch);
   if (sequence > view.last) {

@@ -97,6 +97,24 @@ describe("a reader beside a live writer", () => {
     await journal.close();
   });
 
+  it("goes on after a checkpoint that the writer took of what isn't stated yet, also in an epoch it hasn't seen", async () => {
+    const { host, journal } = await stage();
+    const reader = await openReader(host);
+    const opened = await journal.appendDurable(bytes(1)).then(() => journal.close());
+    expect(opened.state).toBe("clean");
+    const next = await openAt(host);
+    const sequence = await next.appendDurable(bytes(2));
+    const tail = reader.tail({ after: { sequence, epoch: next.epoch } })[Symbol.asyncIterator]();
+    const seen = tail.next();
+    await host.settle();
+    await next.appendDurable(bytes(3));
+    await host.advance(200);
+    expect((await seen).value?.sequence).toBe(sequence + 1);
+    await tail.return?.();
+    await reader.close();
+    await next.close();
+  });
+
   it("follows over rolls and drops", async () => {
     const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
     const reader = await openReader(host);
