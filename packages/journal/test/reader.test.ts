@@ -104,12 +104,15 @@ describe("a reader beside a live writer", () => {
     expect(opened.state).toBe("clean");
     const next = await openAt(host);
     const sequence = await next.appendDurable(bytes(2));
-    const tail = reader.tail({ after: { sequence, epoch: next.epoch } })[Symbol.asyncIterator]();
-    const seen = tail.next();
+    const tail = reader
+      .tail({ after: { sequence, epoch: next.epoch } })
+      .batches()
+      [Symbol.asyncIterator]();
+    const seen = tail.next().then(({ done, value }) => (done ? [] : value.map((record) => record.sequence)));
     await host.settle();
     await next.appendDurable(bytes(3));
     await host.advance(200);
-    expect((await seen).value?.sequence).toBe(sequence + 1);
+    expect(await seen).toEqual([sequence + 1]);
     await tail.return?.();
     await reader.close();
     await next.close();
