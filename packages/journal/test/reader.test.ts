@@ -104,10 +104,8 @@ describe("a reader beside a live writer", () => {
     expect(opened.state).toBe("clean");
     const next = await openAt(host);
     const sequence = await next.appendDurable(bytes(2));
-    const tail = reader
-      .tail({ after: { sequence, epoch: next.epoch } })
-      .batches()
-      [Symbol.asyncIterator]();
+    const after = { sequence, epoch: next.epoch };
+    const tail = reader.tail({ after }).batches()[Symbol.asyncIterator]();
     const seen = tail.next().then(({ done, value }) => (done ? [] : value.map((record) => record.sequence)));
     await host.settle();
     await next.appendDurable(bytes(3));
