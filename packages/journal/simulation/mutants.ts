@@ -69,16 +69,17 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an atomic write is split over two batches",
     file: "intake.ts",
-    find: "    const batch = this.#open as Batch;\n    const first = this.appended + 1;",
+    find: "    const batch = this.#open as Batch;\n    const { at, records: before } = batch;",
     replace:
-      "    const batch = this.#open as Batch;\n    const first = this.appended + 1;\n    const isRoomy = this.#space.blocked === undefined && this.#space.roomIn(batch.segment) > 600_000 && this.#queuedBytes < 100_000;\n    if (records.length > 3 && isRoomy && framedBytes(records) < 300_000) {\n      this.#mint(records.slice(0, 2));\n      this.#closeOpen();\n      this.#makeRoom(framedBytes(records));\n      const rest = records.slice(2);\n      const last = this.appended + rest.length;\n      for (const data of rest) (this.#open as Batch).add(data);\n      this.appended = last;\n      return { first, last, batch: this.#open as Batch };\n    }",
+      "    const batch = this.#open as Batch;\n    const isRoomy = this.#space.blocked === undefined && this.#space.roomIn(batch.segment) > 600_000 && this.#queuedBytes < 100_000;\n    if (records.length > 3 && isRoomy && framedBytes < 300_000) {\n      const half = (from: number, to: number): Write => ({ records: records.slice(from, to), sizes: sizes.slice(from, to), framedBytes: 1e6 });\n      const { first } = this.#mint(half(0, 2));\n      this.#closeOpen();\n      this.#makeRoom(framedBytes);\n      return { ...this.#mint(half(2, records.length)), first };\n    }\n    const { at, records: before } = batch;",
     seeds: 400,
   },
   {
     name: "two records of a write are swapped",
     file: "intake.ts",
-    find: "    for (const data of records) {\n      batch.add(data);",
-    replace: "    for (const data of records.length > 3 ? records.toReversed() : records) {\n      batch.add(data);",
+    find: "records.forEach((data, place) => batch.add(data, sizes[place] as number));",
+    replace:
+      "const swap = (place: number): number => (records.length > 3 ? records.length - 1 - place : place);\n      records.forEach((_, place) => batch.add(records[swap(place)] as Uint8Array, sizes[swap(place)] as number));",
     seeds: 100,
   },
   {
@@ -127,8 +128,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an append that finds no room is minted all the same",
     file: "intake.ts",
-    find: "throw this.#refusal(framed);\n    return this.#mint(records);",
-    replace: "{\n      this.appended += 1;\n      throw this.#refusal(framed);\n    }\n    return this.#mint(records);",
+    find: "      throw this.#refusal(write.framedBytes);",
+    replace: "      this.appended += 1;\n      throw this.#refusal(write.framedBytes);",
     seeds: 300,
   },
   {

@@ -159,7 +159,7 @@ export interface Journal extends JournalReader {
    * minted: QUEUE_FULL (await `ready()`), NO_SPACE, TOO_LARGE (16 MiB), POISONED, READ_ONLY, CLOSED.
    */
   append(data: Uint8Array): number;
-  /** The same for several records that are kept or lost together: one batch. 16 MiB with a few bytes a record. */
+  /** The same for several records that are kept or lost together: one batch. 16 MiB in all, and 1 048 576 records. */
   appendAll(records: readonly Uint8Array[]): SequenceRange;
   /** Waits for room, appends, and resolves with the sequence once it is on disk. OUTCOME_UNKNOWN when the disk fails after it was minted. A signal ends the wait for room only: what is minted can't be taken back. */
   appendDurable(data: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<number>;
@@ -275,7 +275,10 @@ export interface JournalStats {
 export interface SalvageOptions {
   /** The damaged journal. It is only read. */
   readonly dir: string;
-  /** A directory that is empty or missing; it becomes a journal with the same sequences. */
+  /**
+   * A directory that is empty or missing; it becomes a journal with the same sequences. Until it is whole it stands beside,
+   * as `<to>.unfinished-<id>`, which a salvage that is cut off leaves behind.
+   */
   readonly to: string;
   readonly host?: Host;
   /** To read and, when given, to write. */

@@ -50,12 +50,18 @@ export class Batch {
     return this.#waiter;
   }
 
-  /** Copies a record in; false when it doesn't fit. */
-  add(data: Uint8Array): boolean {
-    if (this.at + data.length + varintBytes(data.length) > this.#limit) return false;
-    this.at = writeFrame(this.buffer, this.at, data);
+  /** Copies a record of `size` bytes in; false when it doesn't fit. */
+  add(data: Uint8Array, size: number): boolean {
+    if (this.at + size + varintBytes(size) > this.#limit) return false;
+    this.at = writeFrame(this.buffer, this.at, data, size);
     this.records++;
     return true;
+  }
+
+  /** Forgets what was added since the batch had `records` records and ended `at`. */
+  takeBack(at: number, records: number): void {
+    this.at = at;
+    this.records = records;
   }
 
   /** Takes a body that is made already. */

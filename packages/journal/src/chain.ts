@@ -38,7 +38,7 @@ export async function loadChain(context: LoadContext): Promise<Chain> {
     if (one.state === "damaged") throw corrupt({ file: one.path, offset: 0, first: 1, last: 0, reason: one.reason });
   }
   const tail = newest === undefined ? undefined : await scanTail(context.host, newest.segment, newest.bytes);
-  if (tail?.clean !== true) for (const one of later) await refuseEvidence(context, one, tail);
+  for (const one of later) await refuseEvidence(context, one, tail);
 
   const lowWater = tail?.lowWater ?? 1;
   const segments = newest === undefined ? [] : walkBack(context, newest.segment, found, lowWater);

@@ -7,16 +7,16 @@ export function varintBytes(value: number): number {
 }
 
 /** Writes the length and the bytes at `offset`; returns the offset after them. The caller has made room. */
-export function writeFrame(into: Buffer, offset: number, data: Uint8Array): number {
+export function writeFrame(into: Buffer, offset: number, data: Uint8Array, size: number): number {
   let at = offset;
-  let rest = data.length;
+  let rest = size;
   while (rest >= 0x80) {
     into[at++] = (rest & 0x7f) | 0x80;
     rest >>>= 7;
   }
   into[at++] = rest;
   into.set(data, at);
-  return at + data.length;
+  return at + size;
 }
 
 /** Views of the `records` frames in `body`; `undefined` when they don't fill it exactly. */

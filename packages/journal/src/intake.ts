@@ -6,6 +6,7 @@ import { BATCH_ALIGNMENT, BATCH_HEADER_BYTES } from "./format.ts";
 import { TAG_BYTES } from "./cipher.ts";
 import { varintBytes } from "./frames.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { sizeOf } from "./record-size.ts";
 import { RoomQueue } from "./room.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 import type { Space } from "./space.ts";
@@ -15,6 +16,8 @@ export const groupBytes: number = 256 * 1024;
 const batchOverheadBytes = BATCH_HEADER_BYTES + TAG_BYTES + BATCH_ALIGNMENT;
 /** Memory kept between batches. */
 const keptBufferBytes = 4 * MIB;
+/** In one write. */
+const mostRecords = 2 ** 20;
 const defaultReadyBytes = 64 * 1024;
 
 export interface IntakeStats {
@@ -82,34 +85,40 @@ export class Intake {
   }
 
   append(data: Uint8Array): number {
-    if (!(data instanceof Uint8Array)) throw notBytes(data);
-    if (this.#open === undefined || this.#room.hasWaiters || !this.#open.add(data)) this.#appendElsewhere(data);
+    const size = sizeOf(data);
+    if (this.#open === undefined || this.#room.hasWaiters || !this.#open.add(data, size)) {
+      this.#appendElsewhere(data, size);
+    }
     this.stats.appends++;
-    this.stats.appendedBytes += data.length;
+    this.stats.appendedBytes += size;
     return ++this.appended;
   }
 
   appendAll(records: readonly Uint8Array[]): SequenceRange {
-    const framed = framedBytes(records);
-    if (this.#room.blocks(framed) || !this.#makeRoom(framed)) throw this.#refusal(framed);
-    return this.#mint(records);
+    const write = writeOf(records);
+    if (this.#room.blocks(write.framedBytes) || !this.#makeRoom(write.framedBytes)) {
+      throw this.#refusal(write.framedBytes);
+    }
+    return this.#mint(write);
   }
 
   /** Waits for room, then mints; the batch's `durable()` tells when it's on disk. */
   async appendWaiting(records: readonly Uint8Array[], signal: AbortSignal | undefined): Promise<Minted> {
-    const framed = framedBytes(records);
+    const write = writeOf(records);
+    const { framedBytes } = write;
     throwIfAborted(signal, "waiting for room");
-    if (!this.#room.blocks(framed) && this.#makeRoom(framed)) return this.#mint(records);
-    if (this.#stopped !== undefined || this.#space.blocked !== undefined) throw this.#refusal(framed);
-    return await this.#room.wait(framed, () => this.#mint(records), signal === undefined ? {} : { signal });
+    if (!this.#room.blocks(framedBytes) && this.#makeRoom(framedBytes)) return this.#mint(write);
+    if (this.#stopped !== undefined || this.#space.blocked !== undefined) throw this.#refusal(framedBytes);
+    const copy = copyOf(write);
+    return await this.#room.wait(framedBytes, () => this.#mint(copy), signal === undefined ? {} : { signal });
   }
 
   /** The same when there is room now, without a promise on the way; `undefined` when there isn't. */
   mintNow(data: Uint8Array): Minted | undefined {
-    if (!(data instanceof Uint8Array)) throw notBytes(data);
-    const framed = data.length + varintBytes(data.length);
-    if (data.length > groupBytes || this.#room.blocks(framed)) return undefined;
-    return this.#makeRoom(framed) ? this.#mint([data]) : undefined;
+    const size = sizeOf(data);
+    const framedBytes = size + varintBytes(size);
+    if (size > groupBytes || this.#room.blocks(framedBytes)) return undefined;
+    return this.#makeRoom(framedBytes) ? this.#mint({ records: [data], sizes: [size], framedBytes }) : undefined;
   }
 
   async ready(bytes: number = defaultReadyBytes, options: Waiting = {}): Promise<void> {
@@ -196,23 +205,31 @@ export class Intake {
     for (const batch of batches) batch.waiter?.reject(outcomeUnknown);
   }
 
-  #appendElsewhere(data: Uint8Array): void {
-    if (data.length > MAX_WRITE_BYTES) throw tooLarge(data.length);
-    const framed = data.length + varintBytes(data.length);
+  #appendElsewhere(data: Uint8Array, size: number): void {
+    if (size > MAX_WRITE_BYTES) throw tooLarge(size);
+    const framed = size + varintBytes(size);
     if (this.#room.blocks(framed) || !this.#makeRoom(framed)) throw this.#refusal(framed);
-    (this.#open as Batch).add(data);
+    (this.#open as Batch).add(data, size);
   }
 
-  #mint(records: readonly Uint8Array[]): Minted {
+  /** All of a write or nothing. */
+  #mint({ records, sizes, framedBytes }: Write): Minted {
     if (this.#stopped !== undefined) throw this.#stopped;
     const batch = this.#open as Batch;
-    const first = this.appended + 1;
-    for (const data of records) {
-      batch.add(data);
-      this.stats.appendedBytes += data.length;
+    const { at, records: before } = batch;
+    try {
+      records.forEach((data, place) => batch.add(data, sizes[place] as number));
+    } finally {
+      // An array that shares its memory can still change under us.
+      if (batch.records !== before + records.length) batch.takeBack(at, before);
     }
+    if (batch.records === before) {
+      throw new EhdbError("UNEXPECTED", `a write of ${framedBytes} bytes didn't fit the room made for it`, {});
+    }
+    const first = this.appended + 1;
     this.appended += records.length;
     this.stats.appends += records.length;
+    this.stats.appendedBytes += sizes.reduce((sum, size) => sum + size, 0);
     return { first, last: this.appended, batch };
   }
 
@@ -262,19 +279,32 @@ export class Intake {
   }
 }
 
-function framedBytes(records: readonly Uint8Array[]): number {
-  if (!Array.isArray(records) || records.length === 0) {
+/** Records as they were when the call was made: later changes to the caller's array don't count. */
+interface Write {
+  readonly records: readonly Uint8Array[];
+  readonly sizes: readonly number[];
+  /** With their lengths, as in a batch's body. */
+  readonly framedBytes: number;
+}
+
+function writeOf(given: readonly Uint8Array[]): Write {
+  const records: readonly Uint8Array[] = Array.isArray(given) ? Array.from<Uint8Array>(given) : [];
+  if (records.length === 0) {
     throw new EhdbError("INVALID_ARGUMENT", "an atomic append takes an array of at least one record", {});
   }
-  let data = 0;
-  let framed = 0;
-  for (const record of records) {
-    if (!(record instanceof Uint8Array)) throw notBytes(record);
-    data += record.length;
-    framed += record.length + varintBytes(record.length);
+  if (records.length > mostRecords) {
+    const message = `one write of ${records.length} records is more than the limit of ${mostRecords}. Split it`;
+    throw new EhdbError("TOO_LARGE", message, { records: records.length, maxRecords: mostRecords });
   }
-  if (data > MAX_WRITE_BYTES) throw tooLarge(data);
-  return framed;
+  const sizes = records.map(sizeOf);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes > MAX_WRITE_BYTES) throw tooLarge(bytes);
+  return { records, sizes, framedBytes: sizes.reduce((sum, size) => sum + varintBytes(size), bytes) };
+}
+
+/** For who waits: the bytes as they are now. */
+function copyOf(write: Write): Write {
+  return { ...write, records: write.records.map((record) => new Uint8Array(record)) };
 }
 
 function noSpace(cause: unknown): EhdbError {
@@ -286,9 +316,4 @@ function noSpace(cause: unknown): EhdbError {
 function tooLarge(bytes: number): EhdbError {
   const message = `one write of ${bytes} bytes is larger than the limit of ${MAX_WRITE_BYTES}. Split it, or store it as an object`;
   return new EhdbError("TOO_LARGE", message, { bytes, maxBytes: MAX_WRITE_BYTES });
-}
-
-function notBytes(value: unknown): EhdbError {
-  const got = value === null ? "null" : typeof value;
-  return new EhdbError("INVALID_ARGUMENT", `a record must be a Uint8Array or Buffer, not ${got}`, { got });
 }

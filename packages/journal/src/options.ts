@@ -125,7 +125,7 @@ export function directory(dir: unknown, name = "dir"): string {
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
     throw invalid(name, dir, "the path of the journal's own directory, as a string that isn't empty");
   }
-  return dir;
+  return resolve(dir);
 }
 
 const notShown = "(not shown)";
@@ -150,7 +150,9 @@ export function keyRing(ring: KeyRing | undefined): KeyRing | undefined {
   if (typeof ring.current !== "string" || !Object.hasOwn(ring.keys, ring.current)) {
     throw invalid("encryption.current", ring.current, "the id of one of encryption.keys");
   }
-  return ring;
+  // A copy: what the caller wipes or changes later doesn't reach the log.
+  const keys = Object.fromEntries(Object.entries(ring.keys).map(([id, key]) => [id, Uint8Array.from(key)]));
+  return { current: ring.current, keys };
 }
 
 function retention(value: Retention | undefined): Retention {
@@ -162,7 +164,7 @@ function retention(value: Retention | undefined): Retention {
     if (limit !== undefined && !(Number.isFinite(limit) && limit > 0))
       throw invalid(`retention.${name}`, limit, "a number above 0");
   }
-  return value;
+  return { ...value };
 }
 
 function whole<T extends object>(

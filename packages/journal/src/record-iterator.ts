@@ -23,12 +23,11 @@ export class RecordIterator implements AsyncIterator<JournalRecord, undefined> {
     return Promise.resolve({ done: false, value });
   }
 
-  return(): Promise<IteratorReturnResult<undefined>> {
-    return this.#inTurn(async () => {
-      this.#batch = [];
-      await this.#batches.return?.();
-      return done;
-    });
+  /** At once: whoever waits for a batch waits no longer. */
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    this.#batch = [];
+    await this.#batches.return?.();
+    return done;
   }
 
   async #take(): Promise<IteratorResult<JournalRecord, undefined>> {

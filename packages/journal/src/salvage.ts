@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { EhdbError } from "@ehdb/contracts";
 import type { Damage, JournalRecord, SalvageOptions, SalvageReport } from "./api.ts";
 import { plainBody } from "./body.ts";
@@ -29,15 +30,20 @@ export async function salvage(options: SalvageOptions): Promise<SalvageReport> {
     }
     const source = await findReachable({ host, dir, encryption, indexStride: 1024 });
     if (source.parts.length === 0 && source.damage.length > 0) throw corrupt(source.damage[0] as Damage);
+    // Under a name of its own until it's complete: half of a salvage must not pass for a journal.
+    const unfinished = `${to}.unfinished-${host.random.id()}`;
     const resolved = resolveOptions({
-      dir: to,
+      dir: unfinished,
       host,
       durability: "async",
       ...(encryption === undefined ? {} : { encryption }),
     });
     const target = await openWith({ ...resolved, leastEpoch: source.epoch + 1 });
     try {
-      return await new Salvage(source, target).run(options.onProgress);
+      const report = await new Salvage(source, target).run(options.onProgress);
+      await files.rename(unfinished, to);
+      await files.syncDirectory(dirname(to));
+      return report;
     } finally {
       await target.close();
     }

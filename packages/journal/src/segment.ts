@@ -9,6 +9,8 @@ import { SparseIndex } from "./sparse-index.ts";
 import { BatchWalker } from "./walker.ts";
 
 const segmentName = /^(\d{16})\.segment$/;
+/** Ids go up by one; a name beyond isn't ours, and numbers stay whole. */
+const mostId = 2 ** 52;
 const temporaryName = /\.(?:segment|reserve)\.[0-9a-f]+\.tmp$/;
 
 export const segmentPath = (dir: string, id: number): string => join(dir, `${String(id).padStart(16, "0")}.segment`);
@@ -16,7 +18,8 @@ export const segmentPath = (dir: string, id: number): string => join(dir, `${Str
 /** The segment's id in a file name; `undefined` for other files. */
 export function segmentId(name: string): number | undefined {
   const match = segmentName.exec(name);
-  return match === null ? undefined : Number(match[1]);
+  const id = Number(match?.[1] ?? 0);
+  return id > 0 && id <= mostId ? id : undefined;
 }
 
 export const isTemporary = (name: string): boolean => temporaryName.test(name);
@@ -115,6 +118,7 @@ export async function loadSegment(context: LoadContext, id: number): Promise<Fou
       if (await onlyZeros(file, bytes)) return { state: "empty", id, path, bytes };
       return { state: "damaged", id, path, bytes, reason: "its header doesn't match its checksum" };
     }
+    if (bytes < DATA_START) return { state: "damaged", id, path, bytes, reason: "it was cut within its first page" };
     if (header.id !== id) return { state: "damaged", id, path, bytes, reason: `its header says segment ${header.id}` };
     return await readOpening(context, file, header, path, bytes);
   } finally {

@@ -1,5 +1,7 @@
 import { EhdbError, isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
+import { deferred } from "./deferred.ts";
+import type { Deferred } from "./deferred.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
 import { RecordIterator } from "./record-iterator.ts";
@@ -28,7 +30,7 @@ export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
 /** Catches up, then follows. */
 export function tail(view: LogView, options: TailOptions = {}): RecordStream {
   checkRange(options.from, undefined);
-  return stream(view, async function* () {
+  return stream(view, async function* (end) {
     const { signal } = options;
     throwIfAborted(signal, "the tail");
     const next = await startOf(view, options);
@@ -43,7 +45,9 @@ export function tail(view: LogView, options: TailOptions = {}): RecordStream {
         if (view.last > to) continue;
         options.onCaughtUp?.(to);
         if (view.last > to) continue;
-        await within(view.host.clock, view.news(), "the tail", "READY_TIMEOUT", signal === undefined ? {} : { signal });
+        const news = Promise.race([view.news(), end.promise]);
+        await within(view.host.clock, news, "the tail", "READY_TIMEOUT", signal === undefined ? {} : { signal });
+        if (end.isReached) return;
       }
     } finally {
       await cursor.close();
@@ -100,22 +104,48 @@ function checkRange(from: number | undefined, to: number | undefined): void {
   if (to !== undefined) checkSequence("to", to, 0);
 }
 
+/** Whoever reads a stream wants no more of it. */
+class End {
+  readonly #reached: Deferred<void> = deferred();
+  isReached = false;
+
+  get promise(): Promise<void> {
+    return this.#reached.promise;
+  }
+
+  reach(): void {
+    this.isReached = true;
+    this.#reached.resolve();
+  }
+}
+
+type Batches = AsyncGenerator<readonly JournalRecord[], void>;
+
 /** A stream that is iterated once, by batch or by record. Its start is checked when the iteration begins. */
-function stream(view: LogView, start: () => AsyncGenerator<readonly JournalRecord[], void>): RecordStream {
+function stream(view: LogView, start: (end: End) => Batches): RecordStream {
   let taken = false;
-  const batches = (): AsyncGenerator<readonly JournalRecord[], void> => {
+  const batches = (): AsyncIterableIterator<readonly JournalRecord[], void> => {
     if (taken)
       throw new EhdbError("INVALID_ARGUMENT", "a stream of records is iterated once; call scan() or tail() again", {});
     taken = true;
-    return noting(view, start());
+    const end = new End();
+    const source = noting(view, start(end));
+    return {
+      next: () => source.next(),
+      // A generator that waits for news would hear of it only with the next ones.
+      return: () => {
+        end.reach();
+        return source.return();
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   };
   return { batches, [Symbol.asyncIterator]: () => new RecordIterator(batches()) };
 }
 
-async function* noting(
-  view: LogView,
-  source: AsyncGenerator<readonly JournalRecord[], void>,
-): AsyncGenerator<readonly JournalRecord[], void> {
+async function* noting(view: LogView, source: Batches): Batches {
   try {
     for await (const batch of source) {
       view.noteRead();
