@@ -21,8 +21,8 @@ for (let number = 1; ; number++) {
   if (defect === "acknowledges first") {
     held.push({ id, position });
     console.log(`acknowledged ${position} ${id}`);
-    if (held.length < 50) continue;
-    for (const each of held.splice(0)) writeSync(file, `${each.id}\n`);
+    // Whenever the kill comes, some of what was acknowledged is still held.
+    if (held.length > 50) writeSync(file, `${held.shift()?.id}\n`);
   } else {
     writeSync(file, `${id}\n`);
     if (defect === "writes twice") {
