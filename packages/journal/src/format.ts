@@ -36,7 +36,7 @@ export const flag = {
   lowWater: 16,
   /** A mark whose body is the next sequence: what lies between was lost, and salvaged around. */
   gap: 32,
-  /** A mark written by a clean close: nothing follows, in no later segment either. */
+  /** A mark written by a clean close: nothing follows in this segment. Later ones may: another open begins one. */
   clean: 64,
 } as const;
 

@@ -105,6 +105,11 @@ export class OpenJournal extends LogReader implements Journal {
     return this.#shown;
   }
 
+  /** On a full disk what lies beyond the stated end is there, and hidden for a while. */
+  get furthest(): number {
+    return this.#writer === undefined ? Infinity : this.#writer.intake.appended;
+  }
+
   get cursors(): Cursors {
     const writer = this.#writer;
     if (writer === undefined) return { appended: this.#fixedLast, written: this.#fixedLast, durable: this.#fixedLast };

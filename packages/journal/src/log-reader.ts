@@ -40,6 +40,7 @@ export abstract class LogReader implements JournalReader, LogView {
 
   abstract readonly last: number;
   abstract readonly epoch: number;
+  abstract readonly furthest: number;
   abstract stats(): JournalStats;
   abstract news(): Promise<void>;
   abstract relist(): Promise<boolean>;

@@ -10,6 +10,8 @@ export interface LogView {
   readonly first: number;
   readonly last: number;
   readonly epoch: number;
+  /** No record of this log is beyond, readable or not; Infinity when only the writer knows. */
+  readonly furthest: number;
   /** Changes when segments may have been cut or replaced: a cursor finds its place again. */
   readonly generation: number;
   /** Throws CLOSED, or TRUNCATED when `sequence`, read in `epoch`, was taken back since. */

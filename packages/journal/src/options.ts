@@ -204,7 +204,7 @@ function flag<T extends object>(options: T, name: keyof T & string): boolean {
   return value;
 }
 
-function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
+export function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
   if (typeof options !== "object" || options === null) throw invalid("options", options, "an object");
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;

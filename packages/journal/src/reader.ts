@@ -57,6 +57,10 @@ class JournalFollower extends LogReader implements ReadOnlyJournal {
     return this.#tail?.epoch ?? 0;
   }
 
+  get furthest(): number {
+    return Infinity;
+  }
+
   async refresh(): Promise<number> {
     this.assertOpen();
     const { last, generation } = this;

@@ -4,11 +4,13 @@ import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
+import { refuseUnknown } from "./options.ts";
 import { RecordIterator } from "./record-iterator.ts";
 import { within } from "./waiting.ts";
 
 /** What can be read when the scan starts, or up to `to`. */
 export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
+  refuseUnknown(options, ["from", "after", "to", "signal"] satisfies (keyof ScanOptions)[], "");
   checkRange(options.from, options.to);
   return stream(view, async function* () {
     const { signal } = options;
@@ -29,6 +31,7 @@ export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
 
 /** Catches up, then follows. */
 export function tail(view: LogView, options: TailOptions = {}): RecordStream {
+  refuseUnknown(options, ["from", "after", "signal", "onCaughtUp"] satisfies (keyof TailOptions)[], "");
   checkRange(options.from, undefined);
   return stream(view, async function* (end) {
     const { signal } = options;
@@ -64,7 +67,11 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
     return next;
   }
   if (from !== undefined) {
-    throw new EhdbError("INVALID_ARGUMENT", "give either from or after, not both", { from, after: after.sequence });
+    throw new EhdbError("INVALID_ARGUMENT", "give either from or after, not both", { from });
+  }
+  if (typeof after !== "object" || after === null) {
+    const message = `after must be { sequence, epoch } of a record, not ${String(after)}. To start at the beginning, leave it out`;
+    throw new EhdbError("INVALID_ARGUMENT", message, { got: String(after) });
   }
   checkSequence("after.sequence", after.sequence, 0);
   checkSequence("after.epoch", after.epoch, 0);
@@ -72,6 +79,7 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
   await view.catchUp(sequence);
   if (sequence + 1 < view.first) throw compacted(sequence + 1, view.first);
   view.assertContinues(sequence, epoch);
+  if (epoch > view.epoch || sequence > view.furthest) throw truncated(sequence, epoch, view.last);
   if (sequence > view.last) {
     // Appended by this very incarnation, and not readable yet.
     if (epoch === view.epoch) return sequence + 1;
@@ -89,7 +97,7 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
 }
 
 export function truncated(sequence: number, epoch: number, last: number): EhdbError {
-  const message = `sequence ${sequence}, read in epoch ${epoch}, is not in the log any more: a crash took it back before it was durable. Reconcile what was made of it, then go on from an earlier place; the log now ends at ${last}`;
+  const message = `sequence ${sequence}, read in epoch ${epoch}, is not in this log: a crash took it back before it was durable, or the log was replaced by another. Reconcile what was made of it, then go on from an earlier place; the log ends at ${last}`;
   return new EhdbError("TRUNCATED", message, { sequence, epoch, last });
 }
 

@@ -2,6 +2,7 @@ import { abortedError, EhdbError } from "@ehdb/contracts";
 import type { ErrorCode } from "@ehdb/contracts";
 import type { Clock, Timer } from "@ehdb/host";
 import type { Waiting } from "./api.ts";
+import { refuseUnknown } from "./options.ts";
 
 /** Waits for `work`, but no longer than until the signal fires (ABORTED) or the time is up (`code`). The work goes on. */
 export async function within<T>(
@@ -39,8 +40,10 @@ export async function within<T>(
 
 const longestMillis = 2 ** 31 - 1;
 
-/** Throws INVALID_ARGUMENT for a timeout that isn't one. */
-export function checkWaiting({ timeoutMillis }: Waiting): void {
+/** Throws INVALID_OPTION for an unknown name, and INVALID_ARGUMENT for a timeout that isn't one. */
+export function checkWaiting(options: Waiting): void {
+  refuseUnknown(options, ["signal", "timeoutMillis"] satisfies (keyof Waiting)[], "");
+  const { timeoutMillis } = options;
   if (timeoutMillis === undefined) return;
   if (Number.isFinite(timeoutMillis) && timeoutMillis >= 0 && timeoutMillis <= longestMillis) return;
   const message = `timeoutMillis must be a number from 0 to ${longestMillis}, not ${String(timeoutMillis)}`;

@@ -1,6 +1,8 @@
+import { resolve } from "node:path";
 import { expect, it } from "vitest";
+import { simulatedHost } from "@ehdb/host";
 import { openJournal, openJournalReader, salvage } from "@ehdb/journal";
-import { bytes, codeOf, collect, fill, KIB, MIB, openAt, segmentFiles, stage } from "./drive.ts";
+import { bytes, codeOf, collect, fill, KIB, MIB, openAt, refusal, segmentFiles, stage } from "./drive.ts";
 
 /** An array whose buffer was transferred away. */
 function detached(): Uint8Array {
@@ -124,6 +126,58 @@ it("a salvage that is cut off leaves no journal where the whole one was to be", 
   const whole = await openJournal({ dir: "/k", host: next });
   expect(whole.last).toBe(50);
   await whole.close();
+});
+
+it("a relative directory is meant from where the process was at the open", async () => {
+  const host = simulatedHost({ seed: 1 });
+  const journal = await openJournal({ dir: "rel", host, segmentBytes: MIB });
+  const home = process.cwd();
+  expect(journal.dir).toBe(resolve("rel"));
+  process.chdir("/");
+  try {
+    while (journal.stats().rolls === 0) await journal.appendDurable(bytes(200 * KIB));
+  } finally {
+    process.chdir(home);
+  }
+  await journal.close();
+  expect((await segmentFiles(host, resolve("rel"))).length).toBeGreaterThan(1);
+});
+
+it("a checkpoint of another log, or of an epoch that never was, is TRUNCATED and never waits in silence", async () => {
+  const { host, journal } = await stage();
+  await fill(journal, 2, 10);
+  const reader = await openJournalReader({ dir: "/j", host });
+  await host.advance(100);
+  for (const log of [journal, reader]) {
+    for (const after of [
+      { sequence: 2, epoch: 7 },
+      { sequence: 500, epoch: 7 },
+    ]) {
+      expect(await codeOf(() => collect(log.scan({ after })))).toBe("TRUNCATED");
+      expect(await codeOf(() => log.tail({ after })[Symbol.asyncIterator]().next())).toBe("TRUNCATED");
+    }
+  }
+  expect(await codeOf(() => collect(journal.scan({ after: { sequence: 500, epoch: 1 } })))).toBe("TRUNCATED");
+  await reader.close();
+  await journal.close();
+});
+
+it("unknown options of a method are refused, with the name that was meant", async () => {
+  const { journal } = await stage();
+  const calls: [() => unknown, string][] = [
+    [() => journal.scan({ form: 2 } as object), "from"],
+    [() => journal.tail({ onCaughtup: 1 } as object), "onCaughtUp"],
+    [() => journal.flush({ timeoutMilis: 5 } as object), "timeoutMillis"],
+    [() => journal.close({ timeoutMilis: 5 } as object), "timeoutMillis"],
+  ];
+  for (const [call, meant] of calls) {
+    const error = await refusal(call);
+    expect([error.code, error.data["suggestion"]]).toEqual(["INVALID_OPTION", meant]);
+  }
+  expect(await codeOf(() => journal.scan(2 as unknown as object))).toBe("INVALID_OPTION");
+  expect(await codeOf(() => collect(journal.scan({ after: null } as object)))).toBe("INVALID_ARGUMENT");
+  expect(journal.state).toBe("open");
+  await journal.close();
 });
 
 it("return() ends a tail that waits for news", async () => {
