@@ -62,7 +62,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "rot is taken for the end of the log",
     file: "tail.ts",
-    find: "if (beyond.stated > last) throw unreachable(segment.path, walker.offset, last + 1, beyond);",
+    find: "if (beyond.proof !== undefined) throw unreachable(segment.path, end, beyond);",
     replace: "",
     seeds: 300,
   },

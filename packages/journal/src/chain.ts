@@ -1,6 +1,7 @@
 import type { Damage } from "./api.ts";
 import { corrupt } from "./damage.ts";
-import { DATA_START } from "./format.ts";
+import { DATA_START, noLowWater } from "./format.ts";
+import type { LowWater } from "./format.ts";
 import { isTemporary, loadSegment, segmentId, segmentPath } from "./segment.ts";
 import type { FoundSegment, LoadContext, Segment } from "./segment.ts";
 import { scanTail, statedBeyond, unreachable } from "./tail.ts";
@@ -12,8 +13,7 @@ export interface Chain {
   readonly segments: readonly Segment[];
   /** The newest started segment's content; `undefined` for a journal that holds nothing. */
   readonly tail: Tail | undefined;
-  /** Everything below is void. */
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
   /** The highest id ever seen under a segment's name. */
   readonly maxId: number;
   /** Files that no chain reaches: prepared and never used, or cut off by a recovery, or dropped. */
@@ -40,8 +40,8 @@ export async function loadChain(context: LoadContext): Promise<Chain> {
   const tail = newest === undefined ? undefined : await scanTail(context.host, newest.segment, newest.bytes);
   for (const one of later) await refuseEvidence(context, one, tail);
 
-  const lowWater = tail?.lowWater ?? 1;
-  const segments = newest === undefined ? [] : walkBack(context, newest.segment, found, lowWater);
+  const lowWater = tail?.lowWater ?? noLowWater;
+  const segments = newest === undefined ? [] : walkBack(context, newest.segment, found, lowWater.sequence);
   const live = new Set(segments.map((segment) => segment.id));
   return {
     segments,
@@ -99,11 +99,11 @@ function walkBack(
 /** A later segment without a whole first batch was never used, or was being started in the crash, or has rotted: then it says so. */
 async function refuseEvidence(context: LoadContext, found: FoundSegment, tail: Tail | undefined): Promise<void> {
   if (found.state !== "unstarted") return;
-  const last = tail?.last ?? 0;
+  const end = { offset: DATA_START, last: tail?.last ?? 0, batches: 0 };
   const file = await context.host.files.open(found.path, "read");
   try {
-    const beyond = await statedBeyond(file, found, DATA_START, found.bytes);
-    if (beyond.stated > last) throw unreachable(found.path, DATA_START, last + 1, beyond);
+    const beyond = await statedBeyond(file, found, end, found.bytes);
+    if (beyond.proof !== undefined) throw unreachable(found.path, end, beyond);
   } finally {
     await file.close();
   }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { EhdbError } from "@ehdb/contracts";
 import type { KeyRing } from "./api.ts";
-import { BATCH_HEADER_BYTES } from "./format.ts";
+import { BATCH_HEADER_BYTES, HEADER_FIELDS_END } from "./format.ts";
 
 /** GCM's tag ends an encrypted body. */
 export const TAG_BYTES = 16;
@@ -20,12 +20,12 @@ export class SegmentCipher {
   }
 
   /**
-   * Encrypts the body of the batch in `bytes` in place and puts the tag behind it. The header's fields (8 to 56) are
+   * Encrypts the body of the batch in `bytes` in place and puts the tag behind it. The header's fields are
    * complete and authenticated; the batch number, used once with this key, is the nonce.
    */
   encrypt(bytes: Buffer, plainBytes: number, number: number): void {
     const cipher = createCipheriv("aes-256-gcm", this.#key, nonce(number));
-    cipher.setAAD(bytes.subarray(8, 56));
+    cipher.setAAD(bytes.subarray(8, HEADER_FIELDS_END));
     const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + plainBytes);
     body.set(cipher.update(body));
     cipher.final();
@@ -37,7 +37,7 @@ export class SegmentCipher {
     const end = BATCH_HEADER_BYTES + bodyBytes;
     if (bodyBytes < TAG_BYTES) return undefined;
     const decipher = createDecipheriv("aes-256-gcm", this.#key, nonce(number));
-    decipher.setAAD(batch.subarray(8, 56));
+    decipher.setAAD(batch.subarray(8, HEADER_FIELDS_END));
     decipher.setAuthTag(batch.subarray(end - TAG_BYTES, end));
     try {
       const plain = decipher.update(batch.subarray(BATCH_HEADER_BYTES, end - TAG_BYTES));

@@ -147,7 +147,25 @@ export async function readRecord(view: LogView, sequence: number): Promise<Journ
   }
 }
 
+/** The epoch of a record; 0 when it can't be told. */
+export async function epochOf(view: LogView, sequence: number): Promise<number> {
+  const segment = locate(view.segments, sequence);
+  if (segment === undefined) return 0;
+  try {
+    return (await findBatch(view, segment, sequence)).header.epoch;
+  } catch {
+    // Lost, damaged, or not readable just now: there is nothing to compare with.
+    return 0;
+  }
+}
+
 async function readIn(view: LogView, segment: Segment, sequence: number): Promise<JournalRecord> {
+  const batch = await findBatch(view, segment, sequence);
+  return (await decodeRecords(view.host, segment, batch))[sequence - batch.header.firstSequence] as JournalRecord;
+}
+
+/** The batch that holds `sequence`. */
+async function findBatch(view: LogView, segment: Segment, sequence: number): Promise<RawBatch> {
   const expected = await startIn(view, segment, sequence);
   return await view.files.use(segment, async (file) => {
     const walker = new BatchWalker(file, segment.seed, expected, segment.end, { chunkBytes: pointChunkBytes });
@@ -159,9 +177,7 @@ async function readIn(view: LogView, segment: Segment, sequence: number): Promis
       }
       const { firstSequence, records } = batch.header;
       if (sequence < firstSequence) throw lost(sequence);
-      if (sequence < firstSequence + records) {
-        return (await decodeRecords(view.host, segment, batch))[sequence - firstSequence] as JournalRecord;
-      }
+      if (sequence < firstSequence + records) return batch;
       if ((walker.sequence as number) > sequence) throw lost(sequence);
     }
   });

@@ -12,9 +12,13 @@ export const SEGMENT_HEADER_BYTES = 128;
 export const DATA_START = 4096;
 export const BATCH_HEADER_BYTES = 64;
 export const BATCH_ALIGNMENT = 8;
+/** What the header's own checksum covers, and encryption authenticates: from 8 to here. */
+export const HEADER_FIELDS_END = 60;
 /** Kept free in each segment for durable marks. */
 export const MARK_RESERVE_BYTES = 4096;
 export const OPEN_BODY_BYTES = 56;
+/** The body of a LOW WATER mark. */
+export const LOW_WATER_BODY_BYTES = 16;
 export const SALT_BYTES = 32;
 export const MAX_KEY_ID_BYTES = 63;
 /** A batch body is bounded before its length is believed: the largest write and its framing. */
@@ -32,7 +36,7 @@ export const flag = {
   mark: 2,
   compressed: 4,
   encrypted: 8,
-  /** A mark whose body is the low-water sequence: everything below is void. */
+  /** A mark whose body is the low water: everything below is void. */
   lowWater: 16,
   /** A mark whose body is the next sequence: what lies between was lost, and salvaged around. */
   gap: 32,
@@ -61,7 +65,19 @@ export interface BatchHeader {
   readonly flags: number;
   /** The batch's place in its segment, from 0; also its nonce. */
   readonly number: number;
+  /** How many of the segment's batches had been synced when this one was written. */
+  readonly synced: number;
 }
+
+/** Where what can be read begins. */
+export interface LowWater {
+  /** Everything below is void. */
+  readonly sequence: number;
+  /** The epoch of the record right below; 0 when there was none, or it couldn't be read. */
+  readonly epoch: number;
+}
+
+export const noLowWater: LowWater = { sequence: 1, epoch: 0 };
 
 /** How a segment begins: where in the log it stands, and what came before. */
 export interface Preamble {
@@ -71,7 +87,7 @@ export interface Preamble {
   readonly predecessorLast: number;
   readonly predecessorEnd: number;
   readonly predecessorCrc: number;
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
   /** Shows a wrong key before anything is decrypted; zeros when not encrypted. */
   readonly keyCheck: Uint8Array;
 }
@@ -130,8 +146,7 @@ export function decodeSegmentHeader(bytes: Buffer, path: string): SegmentHeader 
  */
 export function sealBatch(bytes: Buffer, header: Omit<BatchHeader, "crc">, seed: number): number {
   writeHeaderFields(bytes, header);
-  bytes.writeUInt32LE(crc32(bytes.subarray(8, 56), seed), 56);
-  bytes.writeUInt32LE(0, 60);
+  bytes.writeUInt32LE(crc32(bytes.subarray(8, HEADER_FIELDS_END), seed), HEADER_FIELDS_END);
   const end = BATCH_HEADER_BYTES + header.bodyBytes;
   const crc = crc32(bytes.subarray(8, end), seed);
   bytes.writeUInt32LE(crc, 4);
@@ -139,7 +154,7 @@ export function sealBatch(bytes: Buffer, header: Omit<BatchHeader, "crc">, seed:
   return crc;
 }
 
-/** The fields that encryption authenticates, too: bytes 8 to 56. */
+/** The fields that encryption authenticates, too: bytes 8 to `HEADER_FIELDS_END`. */
 export function writeHeaderFields(bytes: Buffer, header: Omit<BatchHeader, "crc">): void {
   bytes.writeUInt32LE(BATCH_MAGIC, 0);
   bytes.writeUInt32LE(header.bodyBytes, 8);
@@ -151,12 +166,14 @@ export function writeHeaderFields(bytes: Buffer, header: Omit<BatchHeader, "crc"
   writeU64(bytes, 40, header.time);
   bytes.writeUInt32LE(header.flags, 48);
   bytes.writeUInt32LE(header.number, 52);
+  bytes.writeUInt32LE(header.synced, 56);
 }
 
 /** The header at `offset`, when its own checksum holds; the body is not looked at. */
 export function decodeBatchHeader(bytes: Buffer, offset: number, seed: number): BatchHeader | undefined {
   if (offset + BATCH_HEADER_BYTES > bytes.length || bytes.readUInt32LE(offset) !== BATCH_MAGIC) return undefined;
-  if (crc32(bytes.subarray(offset + 8, offset + 56), seed) !== bytes.readUInt32LE(offset + 56)) return undefined;
+  const crc = crc32(bytes.subarray(offset + 8, offset + HEADER_FIELDS_END), seed);
+  if (crc !== bytes.readUInt32LE(offset + HEADER_FIELDS_END)) return undefined;
   const header: BatchHeader = {
     crc: bytes.readUInt32LE(offset + 4),
     bodyBytes: bytes.readUInt32LE(offset + 8),
@@ -168,6 +185,7 @@ export function decodeBatchHeader(bytes: Buffer, offset: number, seed: number): 
     time: readU64(bytes, offset + 40),
     flags: bytes.readUInt32LE(offset + 48),
     number: bytes.readUInt32LE(offset + 52),
+    synced: bytes.readUInt32LE(offset + 56),
   };
   const sane =
     header.bodyBytes <= MAX_BODY_BYTES && header.firstSequence <= MAX_SEQUENCE && (header.flags & ~knownFlags) === 0;
@@ -192,7 +210,8 @@ export function encodePreamble(preamble: Preamble): Buffer {
   writeU64(bytes, 16, preamble.predecessorLast);
   writeU64(bytes, 24, preamble.predecessorEnd);
   bytes.writeUInt32LE(preamble.predecessorCrc, 32);
-  writeU64(bytes, 40, preamble.lowWater);
+  bytes.writeUInt32LE(preamble.lowWater.epoch, 36);
+  writeU64(bytes, 40, preamble.lowWater.sequence);
   bytes.set(preamble.keyCheck, 48);
   return bytes;
 }
@@ -204,7 +223,22 @@ export function decodePreamble(body: Buffer): Preamble {
     predecessorLast: readU64(body, 16),
     predecessorEnd: readU64(body, 24),
     predecessorCrc: body.readUInt32LE(32),
-    lowWater: readU64(body, 40),
+    lowWater: { sequence: readU64(body, 40), epoch: body.readUInt32LE(36) },
     keyCheck: Uint8Array.from(body.subarray(48, 56)),
   };
 }
+
+export function encodeLowWater({ sequence, epoch }: LowWater): Buffer {
+  const bytes = Buffer.alloc(LOW_WATER_BODY_BYTES);
+  writeU64(bytes, 0, sequence);
+  bytes.writeUInt32LE(epoch, 8);
+  return bytes;
+}
+
+/** The low water after a batch: a LOW WATER mark raises it, nothing lowers it. */
+export function raisedBy(lowWater: LowWater, { flags }: Pick<BatchHeader, "flags">, body: Buffer): LowWater {
+  if ((flags & flag.lowWater) === 0) return lowWater;
+  return higher(lowWater, { sequence: readU64(body, 0), epoch: body.readUInt32LE(8) });
+}
+
+export const higher = (one: LowWater, other: LowWater): LowWater => (other.sequence > one.sequence ? other : one);

@@ -12,6 +12,8 @@ import type {
   SequenceRange,
   Waiting,
 } from "./api.ts";
+import { epochOf } from "./cursor.ts";
+import type { LowWater } from "./format.ts";
 import { lockDirectory } from "./lock.ts";
 import { LogReader } from "./log-reader.ts";
 import { isAbsent, machineError } from "./machine-error.ts";
@@ -188,6 +190,11 @@ export class OpenJournal extends LogReader implements Journal {
     return await this.#oneByOne(() => this.#drop(sequence));
   }
 
+  /** For whoever knows what the records were that aren't here any more. */
+  async dropBelow(lowWater: LowWater): Promise<DropReport> {
+    return await this.#oneByOne(() => this.#drop(lowWater.sequence, lowWater.epoch));
+  }
+
   async applyRetention(): Promise<DropReport> {
     return await this.#oneByOne(() => {
       const keep = retainedFrom(this.segments, this.first, this.#options.retention, this.host.clock.now());
@@ -275,7 +282,7 @@ export class OpenJournal extends LogReader implements Journal {
     void this.applyRetention().catch(() => undefined);
   }
 
-  async #drop(sequence: number): Promise<DropReport> {
+  async #drop(sequence: number, knownEpoch?: number): Promise<DropReport> {
     const writer = this.writer;
     this.assertOpen();
     if (writer.poison !== undefined) throw writer.poison;
@@ -284,13 +291,14 @@ export class OpenJournal extends LogReader implements Journal {
       const message = `dropBefore(${sequence}) would drop what isn't durable yet: it takes at most ${durable + 1}`;
       throw new EhdbError("OUT_OF_RANGE", message, { sequence, durable });
     }
-    if (sequence > this.lowWater) {
-      await writer.markLowWater(sequence);
-      this.lowWater = sequence;
+    if (sequence > this.lowWater.sequence) {
+      const lowWater = { sequence, epoch: knownEpoch ?? (await epochOf(this, sequence - 1)) };
+      await writer.markLowWater(lowWater);
+      this.lowWater = lowWater;
     }
     let bytesRemoved = 0;
     const gone = this.segments.filter(
-      (segment, place) => segment.last < this.lowWater && place < this.segments.length - 1,
+      (segment, place) => segment.last < this.lowWater.sequence && place < this.segments.length - 1,
     );
     this.segments.splice(0, gone.length);
     for (const segment of gone) {

@@ -13,6 +13,8 @@ import type {
 import { compacted, readRecord } from "./cursor.ts";
 import { Cuts } from "./cuts.ts";
 import type { LogView } from "./log-view.ts";
+import { noLowWater } from "./format.ts";
+import type { LowWater } from "./format.ts";
 import { machineError } from "./machine-error.ts";
 import { News } from "./news.ts";
 import { ReadFiles } from "./read-files.ts";
@@ -27,7 +29,7 @@ export abstract class LogReader implements JournalReader, LogView {
   readonly files: ReadFiles;
   readonly segments: Segment[] = [];
   generation = 0;
-  protected lowWater = 1;
+  lowWater: LowWater = noLowWater;
   protected readonly cuts: Cuts = new Cuts();
   protected readonly changes: News = new News();
   protected readonly readCounts = { reads: 0, readErrors: 0, corruptions: 0 };
@@ -46,10 +48,10 @@ export abstract class LogReader implements JournalReader, LogView {
   abstract relist(): Promise<boolean>;
   /** Throws CLOSED. */
   protected abstract assertOpen(): void;
-  abstract catchUp(sequence: number): Promise<void>;
+  abstract catchUp(sequence: number, epoch?: number): Promise<void>;
 
   get first(): number {
-    return Math.max(this.lowWater, this.segments[0]?.first ?? 1);
+    return Math.max(this.lowWater.sequence, this.segments[0]?.first ?? 1);
   }
 
   async read(sequence: number): Promise<JournalRecord> {

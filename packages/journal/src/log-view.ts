@@ -1,4 +1,5 @@
 import type { Host } from "@ehdb/host";
+import type { LowWater } from "./format.ts";
 import type { ReadFiles } from "./read-files.ts";
 import type { Segment } from "./segment.ts";
 
@@ -8,6 +9,7 @@ export interface LogView {
   readonly files: ReadFiles;
   readonly segments: readonly Segment[];
   readonly first: number;
+  readonly lowWater: LowWater;
   readonly last: number;
   readonly epoch: number;
   /** No record of this log is beyond, readable or not; Infinity when only the writer knows. */
@@ -18,8 +20,8 @@ export interface LogView {
   assertContinues(sequence: number, epoch: number): void;
   /** Resolves at the next news: more to read, a reopen, a close. */
   news(): Promise<void>;
-  /** Looks whether `sequence` can be read by now, where that takes looking. */
-  catchUp(sequence: number): Promise<void>;
+  /** Looks for what was written since, where that takes looking: when `sequence` or `epoch` is beyond what is known. */
+  catchUp(sequence: number, epoch?: number): Promise<void>;
   /** A segment's file is gone: looks at the directory again. False when that explains nothing. */
   relist(): Promise<boolean>;
   /** Counts a read, or what it failed with; the error comes back as the one to throw. */

@@ -4,7 +4,8 @@ import type { Batch } from "./batch.ts";
 import { deflateBody } from "./deflate.ts";
 import type { Deferred } from "./deferred.ts";
 import type { EngineTime } from "./engine-time.ts";
-import { BATCH_HEADER_BYTES, flag, readU64 } from "./format.ts";
+import { BATCH_HEADER_BYTES, flag, raisedBy, readU64 } from "./format.ts";
+import type { LowWater } from "./format.ts";
 import type { Intake } from "./intake.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Segment } from "./segment.ts";
@@ -32,7 +33,7 @@ export interface PumpState {
   readonly current: SegmentWriter;
   readonly last: number;
   readonly epoch: number;
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
 }
 
 /**
@@ -43,7 +44,8 @@ export class Pump {
   durability: Durability;
   written: number;
   durable: number;
-  lowWater: number;
+  /** What the next segment's preamble says. */
+  lowWater: LowWater;
   readonly stats = { batches: 0, syncs: 0, marks: 0, rolls: 0 };
   readonly #options: ResolvedOptions;
   readonly #clock: Clock;
@@ -56,6 +58,8 @@ export class Pump {
   #current: SegmentWriter;
   /** The highest durable sequence that the log states. */
   #stated: number;
+  /** So many batches must be stated synced, for a mark among them that means something to be missed when it rots. */
+  #owed = 0;
   #unsyncedRecords = 0;
   #unsyncedBytes = 0;
   /** A sync is wanted up to here, whatever the mode. */
@@ -146,6 +150,9 @@ export class Pump {
     await this.quiet();
     const writer = this.#current;
     if (this.#stopReason !== undefined) return;
+    // The CLEAN mark states every batch before it durable: one that is missing then has rotted.
+    if (writer.position > writer.synced) await this.#sync();
+    if (this.#stopReason !== undefined) return;
     if (writer.position + MARK_BYTES <= Math.min(writer.zeroed, writer.capacity))
       this.#writeMark(flag.mark | flag.clean);
     await this.#sync();
@@ -171,7 +178,7 @@ export class Pump {
   /** What has been written becomes durable. A failure is reported, and this never retries. */
   async #sync(): Promise<void> {
     const writer = this.#current;
-    const { position, writtenLast } = writer;
+    const { position, batches, writtenLast } = writer;
     const marks = this.#markWaiters.splice(0);
     this.#cancelBatchTimer();
     this.#unsyncedBytes = 0;
@@ -190,6 +197,7 @@ export class Pump {
     }
     this.stats.syncs++;
     writer.synced = position;
+    writer.syncedBatches = batches;
     if (writtenLast > this.durable) {
       this.durable = writtenLast;
       this.#waiters.settle(writtenLast);
@@ -245,8 +253,7 @@ export class Pump {
     if (bytes.length <= turnBytes) writer.file.writeAtSync(bytes, writer.position);
     else await writeSlices(writer, bytes);
     if (this.#stopReason !== undefined) return 0;
-    if ((flags & flag.lowWater) !== 0)
-      this.lowWater = Math.max(this.lowWater, readU64(batch.buffer, BATCH_HEADER_BYTES));
+    this.lowWater = raisedBy(this.lowWater, { flags }, batch.buffer.subarray(BATCH_HEADER_BYTES));
     const gapEnd = (flags & flag.gap) === 0 ? undefined : readU64(batch.buffer, BATCH_HEADER_BYTES);
     this.#wrote(writer, bytes.length, fields, gapEnd);
     if (records > 0) {
@@ -269,6 +276,8 @@ export class Pump {
     writer.wrote(bytes, fields, next);
     this.stats.batches++;
     this.#stated = fields.durable;
+    if ((fields.flags & (flag.lowWater | flag.gap)) !== 0) this.#owed = writer.batches;
+    else if (writer.syncedBatches >= this.#owed) this.#owed = 0;
     this.#lastWrite = this.#clock.monotonic();
   }
 
@@ -292,6 +301,7 @@ export class Pump {
     next.position += bytes.length;
     this.#current = next;
     this.#stated = this.durable;
+    this.#owed = 0;
     this.stats.rolls++;
     (before.segment as Segment).fileBytes = before.zeroed;
     this.#hooks.started(next.segment as Segment, before);
@@ -330,7 +340,12 @@ export class Pump {
   #settleDown(): void {
     const writer = this.#current;
     writer.admitted = writer.position;
-    if (this.#stated < this.durable && this.#markTimer === undefined) this.#armMarkTimer(idleMarkMillis);
+    if (this.#owesMark && this.#markTimer === undefined) this.#armMarkTimer(idleMarkMillis);
+  }
+
+  /** Something is durable that no batch states. */
+  get #owesMark(): boolean {
+    return this.#stated < this.durable || this.#owed > 0;
   }
 
   #armMarkTimer(millis: number): void {
@@ -343,7 +358,7 @@ export class Pump {
   /** States what is durable, without a sync of its own. */
   #markIdle(): void {
     const writer = this.#current;
-    if (this.#stopReason !== undefined || this.#running !== undefined || this.#stated >= this.durable) return;
+    if (this.#stopReason !== undefined || this.#running !== undefined || !this.#owesMark) return;
     const idle = this.#clock.monotonic() - this.#lastWrite;
     if (this.#intake.hasWork || idle < idleMarkMillis) {
       this.#armMarkTimer(idleMarkMillis);

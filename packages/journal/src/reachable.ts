@@ -1,6 +1,7 @@
 import type { Damage } from "./api.ts";
 import { segmentCipher, wrongKey } from "./cipher.ts";
-import { DATA_START } from "./format.ts";
+import { DATA_START, noLowWater } from "./format.ts";
+import type { LowWater } from "./format.ts";
 import { OPEN_BATCH_BYTES } from "./segment-writer.ts";
 import { Segment, segmentId, segmentPath } from "./segment.ts";
 import type { LoadContext } from "./segment.ts";
@@ -20,7 +21,7 @@ export interface Part {
 export interface Reachable {
   /** Oldest first. */
   readonly parts: readonly Part[];
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
   /** The highest sequence that any batch states durable. */
   readonly stated: number;
   readonly epoch: number;
@@ -37,7 +38,7 @@ export async function findReachable(context: LoadContext): Promise<Reachable> {
   const ids = names.flatMap((name) => segmentId(name) ?? []).sort((a, b) => b - a);
   const parts: Part[] = [];
   const damage: Damage[] = [];
-  let lowWater = 1;
+  let lowWater = noLowWater;
   let stated = 0;
   let epoch = 0;
   let wanted: number | undefined;
@@ -45,9 +46,9 @@ export async function findReachable(context: LoadContext): Promise<Reachable> {
     const successor = parts[0];
     // Cut off by a recovery: void, and so is whatever it says.
     if (wanted !== undefined && id > wanted) continue;
-    if (successor !== undefined && (wanted === 0 || successor.segment.first <= lowWater)) break;
+    if (successor !== undefined && (wanted === 0 || successor.segment.first <= lowWater.sequence)) break;
     const path = segmentPath(context.dir, id);
-    const lost = { file: path, offset: 0, first: lowWater, last: (successor?.segment.first ?? 1) - 1 };
+    const lost = { file: path, offset: 0, first: lowWater.sequence, last: (successor?.segment.first ?? 1) - 1 };
     if (wanted !== undefined && id < wanted) {
       damage.push({ ...lost, file: segmentPath(context.dir, wanted), reason: "the file is missing" });
     }
@@ -67,12 +68,12 @@ export async function findReachable(context: LoadContext): Promise<Reachable> {
   if (
     first !== undefined &&
     wanted !== 0 &&
-    first.segment.first > lowWater &&
+    first.segment.first > lowWater.sequence &&
     (wanted === undefined || !ids.includes(wanted))
   ) {
     const file = segmentPath(context.dir, wanted ?? first.segment.id);
     const reason = wanted === undefined ? "what came before it can't be told" : "the file is missing";
-    damage.push({ file, offset: 0, first: lowWater, last: first.segment.first - 1, reason });
+    damage.push({ file, offset: 0, first: lowWater.sequence, last: first.segment.first - 1, reason });
   }
   return { parts, lowWater, stated, epoch, damage };
 }

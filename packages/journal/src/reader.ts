@@ -2,6 +2,7 @@ import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Host, Timer, Watcher } from "@ehdb/host";
 import type { JournalReaderOptions, JournalStats, ReadOnlyJournal } from "./api.ts";
 import { loadChain } from "./chain.ts";
+import { higher } from "./format.ts";
 import { LogReader } from "./log-reader.ts";
 import { isAbsent } from "./machine-error.ts";
 import { resolveReaderOptions } from "./options.ts";
@@ -118,8 +119,8 @@ class JournalFollower extends LogReader implements ReadOnlyJournal {
     return this.first !== first || this.generation !== generation;
   }
 
-  async catchUp(sequence: number): Promise<void> {
-    if (sequence > this.last) await this.refresh();
+  async catchUp(sequence: number, epoch = 0): Promise<void> {
+    if (sequence > this.last || epoch > this.epoch) await this.refresh();
   }
 
   protected assertOpen(): void {
@@ -207,7 +208,7 @@ class JournalFollower extends LogReader implements ReadOnlyJournal {
 
   #take(found: Tail): void {
     this.#tail = found;
-    this.lowWater = Math.max(this.lowWater, found.lowWater);
+    this.lowWater = higher(this.lowWater, found.lowWater);
   }
 
   get #context(): { host: Host; dir: string; encryption: ResolvedReaderOptions["encryption"]; indexStride: number } {

@@ -11,6 +11,7 @@ import { TAG_BYTES } from "./cipher.ts";
 import { corrupt } from "./damage.ts";
 import { walkSegment } from "./walk-segment.ts";
 import { createSegment, OPEN_BATCH_BYTES } from "./segment-writer.ts";
+import type { LowWater } from "./format.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 import type { LoadContext, Segment } from "./segment.ts";
 import { carries, openingOf } from "./tail.ts";
@@ -31,7 +32,7 @@ export interface Recovered {
   readonly segments: Segment[];
   /** The segment that this incarnation writes; `undefined` when the disk is full and the log can only be read. */
   readonly writer: SegmentWriter | undefined;
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
   readonly last: number;
   readonly epoch: number;
   readonly time: number;
@@ -61,7 +62,7 @@ export async function recover(context: RecoveryContext): Promise<Recovered> {
   const stated = tail?.stated ?? 0;
   const last = tail?.last ?? 0;
   const segments = chain.segments.filter(
-    (segment) => segment.last >= chain.lowWater || segment === chain.segments.at(-1),
+    (segment) => segment.last >= chain.lowWater.sequence || segment === chain.segments.at(-1),
   );
   const newest = segments.at(-1);
   const cut = newest === undefined ? emptyCut : await findCut(context.host, newest, chain);
@@ -216,6 +217,7 @@ async function stateDurable(writer: SegmentWriter, last: number, epoch: number, 
     throw error;
   }
   writer.synced = writer.position;
+  writer.syncedBatches = writer.batches;
   writer.admitted = writer.position;
 }
 

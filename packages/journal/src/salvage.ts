@@ -79,10 +79,10 @@ class Salvage {
       onProgress?.(doneBytes, totalBytes);
     }
     const known = Math.max(stated, ...this.#damage.map((damage) => damage.last));
-    await this.#start(lowWater);
+    await this.#start(lowWater.sequence);
     if (known >= this.#next) await this.#passOver(known + 1);
     await this.#target.flush();
-    if (lowWater > 1) await this.#target.dropBefore(lowWater);
+    if (lowWater.sequence > 1) await this.#target.dropBelow(lowWater);
     const report = await this.#target.close();
     if (report.state !== "clean") {
       throw new EhdbError(
@@ -117,9 +117,9 @@ class Salvage {
   async #copyBatch({ segment }: Part, records: readonly JournalRecord[], batch: RawBatch): Promise<void> {
     const { firstSequence, epoch, time, flags } = batch.header;
     const { lowWater } = this.#source;
-    if (firstSequence + records.length <= lowWater) return;
+    if (firstSequence + records.length <= lowWater.sequence) return;
     // A batch is never split: the one that holds the low-water sequence comes whole, and what's below is dropped again.
-    await this.#start(Math.min(firstSequence, lowWater));
+    await this.#start(Math.min(firstSequence, lowWater.sequence));
     // A part that the broken chain couldn't place may begin before where the last one ended.
     if (firstSequence < this.#next) return;
     if (firstSequence > this.#next) await this.#passOver(firstSequence);

@@ -7,6 +7,7 @@ import {
   encodePreamble,
   encodeSegmentHeader,
   flag,
+  LOW_WATER_BODY_BYTES,
   OPEN_BODY_BYTES,
   padded,
   SALT_BYTES,
@@ -22,7 +23,8 @@ import type { LoadContext } from "./segment.ts";
 export type BatchFields = Pick<BatchHeader, "records" | "firstSequence" | "durable" | "epoch" | "time" | "flags">;
 
 export const OPEN_BATCH_BYTES: number = padded(BATCH_HEADER_BYTES + OPEN_BODY_BYTES);
-export const MARK_BYTES: number = padded(BATCH_HEADER_BYTES + 8);
+/** Of the largest mark. */
+export const MARK_BYTES: number = padded(BATCH_HEADER_BYTES + LOW_WATER_BODY_BYTES);
 
 /** A segment that this process writes. Offsets only grow: nothing is ever written twice. */
 export class SegmentWriter {
@@ -42,6 +44,8 @@ export class SegmentWriter {
   /** Batches have been written up to here, and are synced up to `synced`. */
   position: number = DATA_START;
   synced: number = DATA_START;
+  /** How many batches the syncs so far hold: each later one states it. */
+  syncedBatches = 0;
   writtenLast = 0;
   /** The sequence that the next batch must have. */
   nextSequence = 1;
@@ -68,6 +72,11 @@ export class SegmentWriter {
     this.capacity = capacity;
   }
 
+  /** Batches sealed so far. */
+  get batches(): number {
+    return this.#number;
+  }
+
   get lastCrc(): number {
     return this.#lastCrc;
   }
@@ -77,7 +86,14 @@ export class SegmentWriter {
     const plain = this.cipher === undefined || fields.records === 0;
     const bodyBytes = plainBytes + (plain ? 0 : TAG_BYTES);
     const flags = plain ? fields.flags : fields.flags | flag.encrypted;
-    const header = { ...fields, flags, bodyBytes, previousCrc: this.#lastCrc, number: this.#number };
+    const header: Omit<BatchHeader, "crc"> = {
+      ...fields,
+      flags,
+      bodyBytes,
+      previousCrc: this.#lastCrc,
+      number: this.#number,
+      synced: this.syncedBatches,
+    };
     if (!plain) {
       writeHeaderFields(buffer, header);
       this.cipher?.encrypt(buffer, plainBytes, this.#number);
@@ -175,6 +191,7 @@ export async function createSegment(context: LoadContext, wanted: NewSegment): P
     await files.syncDirectory(context.dir);
     writer.zeroed = end;
     writer.synced = writer.position;
+    writer.syncedBatches = writer.batches;
     if (wanted.content !== undefined) writer.admitted = writer.position;
     return writer;
   } catch (error) {

@@ -76,16 +76,22 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
   checkSequence("after.sequence", after.sequence, 0);
   checkSequence("after.epoch", after.epoch, 0);
   const { sequence, epoch } = after;
-  await view.catchUp(sequence);
+  await view.catchUp(sequence, epoch);
   if (sequence + 1 < view.first) throw compacted(sequence + 1, view.first);
   view.assertContinues(sequence, epoch);
   if (epoch > view.epoch || sequence > view.furthest) throw truncated(sequence, epoch, view.last);
   if (sequence > view.last) {
     // Appended by this very incarnation, and not readable yet.
     if (epoch === view.epoch) return sequence + 1;
-    throw truncated(sequence, epoch, view.last);
+    // There, and not yet stated durable: a reader, or an open on a full disk, doesn't show it.
+    if (sequence > (view.segments.at(-1)?.last ?? 0)) throw truncated(sequence, epoch, view.last);
   }
-  if (sequence < view.first) return sequence + 1;
+  if (sequence < view.first) {
+    if (sequence === view.lowWater.sequence - 1 && view.lowWater.epoch > epoch) {
+      throw truncated(sequence, epoch, view.last);
+    }
+    return sequence + 1;
+  }
   try {
     const record = await readRecord(view, sequence);
     if (record.epoch > epoch) throw truncated(sequence, epoch, view.last);

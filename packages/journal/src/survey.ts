@@ -5,11 +5,12 @@ import {
   decodePreamble,
   decodeSegmentHeader,
   flag,
-  readU64,
+  noLowWater,
+  raisedBy,
   saltSeed,
   SEGMENT_HEADER_BYTES,
 } from "./format.ts";
-import type { Preamble, SegmentHeader } from "./format.ts";
+import type { LowWater, Preamble, SegmentHeader } from "./format.ts";
 import { BatchWalker } from "./walker.ts";
 
 /** What can be told of a segment from those of its batches that are whole, wherever they stand. */
@@ -19,7 +20,7 @@ export interface Survey {
   readonly last: number;
   /** The first sequence of the first whole batch. */
   readonly first: number;
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
   readonly stated: number;
   readonly epoch: number;
   readonly time: number;
@@ -51,7 +52,7 @@ export async function survey(file: File, seed: number, bytes: number): Promise<S
     const batch = await walker.next();
     if (batch === undefined) continue;
     const { header, body } = batch;
-    let { lowWater, opening } = found ?? { lowWater: 1, opening: undefined };
+    let { lowWater, opening } = found ?? { lowWater: noLowWater, opening: undefined };
     if ((header.flags & flag.open) !== 0) {
       opening = {
         preamble: decodePreamble(body),
@@ -62,7 +63,7 @@ export async function survey(file: File, seed: number, bytes: number): Promise<S
       };
       lowWater = opening.preamble.lowWater;
     }
-    if ((header.flags & flag.lowWater) !== 0) lowWater = Math.max(lowWater, readU64(body, 0));
+    lowWater = raisedBy(lowWater, header, body);
     found = {
       end: walker.offset,
       last: (walker.sequence as number) - 1,

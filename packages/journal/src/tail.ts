@@ -2,10 +2,11 @@ import type { EhdbError } from "@ehdb/contracts";
 import type { File, Host } from "@ehdb/host";
 import { scanBeyond } from "./beyond.ts";
 import { corrupt } from "./damage.ts";
-import { BATCH_HEADER_BYTES, flag, readU64 } from "./format.ts";
+import { BATCH_HEADER_BYTES, flag, raisedBy } from "./format.ts";
+import type { LowWater } from "./format.ts";
 import type { Segment } from "./segment.ts";
 import { BatchWalker } from "./walker.ts";
-import type { RawBatch } from "./walker.ts";
+import type { Expected, RawBatch } from "./walker.ts";
 
 /** A place between two batches of a segment, and the state of the chain there. */
 export interface ChainPosition {
@@ -19,6 +20,8 @@ export interface ChainPosition {
 export interface Tail {
   /** After the last whole batch. */
   readonly end: number;
+  /** Whole batches up to there. */
+  readonly batches: number;
   readonly last: number;
   /** After the last batch that carries records; `undefined` when the segment has none. */
   readonly lastCarrier: ChainPosition | undefined;
@@ -26,7 +29,7 @@ export interface Tail {
   readonly stated: number;
   readonly epoch: number;
   readonly time: number;
-  readonly lowWater: number;
+  readonly lowWater: LowWater;
   /** A clean close ended the segment. */
   readonly clean: boolean;
   /** From the end to the last byte that isn't zero. */
@@ -37,21 +40,20 @@ export interface Tail {
 export const carries = (batch: RawBatch): boolean => batch.header.records > 0 || (batch.header.flags & flag.gap) !== 0;
 
 /**
- * Walks the newest started segment to the end of its chain and tells a torn tail from rot: a later batch that states the gap
- * durable means CORRUPT. Sets the segment's end and fills its index. With `known`, what an earlier call found, it only looks
+ * Walks the newest started segment to the end of its chain and tells a torn tail from rot: a later batch that states what is
+ * missing durable means CORRUPT. Sets the segment's end and fills its index. With `known`, what an earlier call found, it only looks
  * at what has come since.
  */
 export async function scanTail(host: Host, segment: Segment, bytes: number, known?: Tail): Promise<Tail> {
   const file = await host.files.open(segment.path, "read");
   try {
-    const place = { offset: segment.end, previousCrc: segment.lastCrc };
-    const expected = known === undefined ? openingOf(segment) : { ...place, sequence: known.last + 1 };
+    const expected = known === undefined ? openingOf(segment) : continuationOf(segment, known);
     const walker = new BatchWalker(file, segment.seed, expected, bytes, { readsAhead: true });
     let { last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes } = known ?? startOf(segment);
     let { lastCrc } = segment;
     for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
       const { header } = batch;
-      if ((header.flags & flag.lowWater) !== 0) lowWater = Math.max(lowWater, readU64(batch.body, 0));
+      lowWater = raisedBy(lowWater, header, batch.body);
       if (header.records > 0) {
         segment.index.add(header.firstSequence, batch.offset);
         segment.lastMillis = header.time;
@@ -65,49 +67,66 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
       if (carries(batch)) lastCarrier = { offset: walker.offset, last, crc: header.crc };
     }
     if (!clean && (known === undefined || !(await startsWithZeros(file, walker.offset)))) {
-      const beyond = await statedBeyond(file, segment, walker.offset, bytes);
-      if (beyond.stated > last) throw unreachable(segment.path, walker.offset, last + 1, beyond);
+      const end = { offset: walker.offset, last, batches: walker.number ?? 0 };
+      const beyond = await statedBeyond(file, segment, end, bytes);
+      if (beyond.proof !== undefined) throw unreachable(segment.path, end, beyond);
       stated = Math.max(stated, beyond.stated);
       tornBytes = beyond.tornBytes;
     }
     // Only now: who looks again goes on from what the last look found.
     segment.index.complete = true;
     [segment.end, segment.last, segment.lastCrc] = [walker.offset, last, lastCrc];
-    return { end: walker.offset, last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes };
+    const batches = walker.number ?? 0;
+    return { end: walker.offset, batches, last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes };
   } finally {
     await file.close();
   }
 }
 
+/** Where a chain ends. */
+export interface ChainEnd {
+  readonly offset: number;
+  /** The last sequence before it. */
+  readonly last: number;
+  /** Whole batches before it. */
+  readonly batches: number;
+}
+
 /** What the headers behind the end of a chain state. */
 export interface Beyond {
-  /** The highest sequence that one of them states durable, and the first header that states so. */
+  /** The highest sequence that one of them states durable. */
   readonly stated: number;
-  readonly offset: number;
+  /** Where the first one stands that states something durable which the chain doesn't reach. */
+  readonly proof: number | undefined;
   readonly tornBytes: number;
 }
 
 export async function statedBeyond(
   file: File,
   { seed }: { seed: number },
-  from: number,
+  end: ChainEnd,
   bytes: number,
 ): Promise<Beyond> {
   let stated = 0;
-  let offset = from;
-  const tornBytes = await scanBeyond(file, seed, from, bytes, (header, at) => {
-    if (header.durable > stated) [stated, offset] = [header.durable, at];
+  let proof: number | undefined;
+  const tornBytes = await scanBeyond(file, seed, end.offset, bytes, (header, at) => {
+    stated = Math.max(stated, header.durable);
+    if (header.durable > end.last || header.synced > end.batches) proof ??= at;
   });
-  return { stated, offset, tornBytes };
+  return { stated, proof, tornBytes };
 }
 
-/** Sequences from `first` on are stated durable, and the chain to them is broken at `offset`. */
-export function unreachable(file: string, offset: number, first: number, beyond: Beyond): EhdbError {
-  const reason = `the batch there is not whole, and the one at byte ${beyond.offset} states these sequences durable`;
-  return corrupt({ file, offset, first, last: beyond.stated, reason });
+/** Something behind `end` is stated durable, and the chain to it is broken there. */
+export function unreachable(file: string, { offset, last }: ChainEnd, { stated, proof }: Beyond): EhdbError {
+  const what =
+    stated > last
+      ? "states these sequences durable"
+      : "was written after it had been synced: a mark is lost, and perhaps what it said was dropped";
+  const reason = `the batch there is not whole, and the one at byte ${proof} ${what}`;
+  return corrupt({ file, offset, first: last + 1, last: stated, reason });
 }
 
-function startOf(segment: Segment): Omit<Tail, "end"> {
+function startOf(segment: Segment): Omit<Tail, "end" | "batches"> {
   return {
     last: segment.first - 1,
     lastCarrier: undefined,
@@ -129,4 +148,9 @@ async function startsWithZeros(file: File, offset: number): Promise<boolean> {
 /** What the batch after a segment's first must say. */
 export function openingOf(segment: Segment): { offset: number; sequence: number; number: number; previousCrc: number } {
   return { offset: segment.openEnd, sequence: segment.first, number: 1, previousCrc: segment.openCrc };
+}
+
+/** What the batch after those must say that an earlier look has found. */
+function continuationOf(segment: Segment, { last, batches }: Tail): Expected {
+  return { offset: segment.end, sequence: last + 1, number: batches, previousCrc: segment.lastCrc };
 }

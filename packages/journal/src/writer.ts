@@ -1,7 +1,8 @@
 import { EhdbError } from "@ehdb/contracts";
 import type { Batch } from "./batch.ts";
 import { EngineTime } from "./engine-time.ts";
-import { flag, writeU64 } from "./format.ts";
+import { encodeLowWater, flag, writeU64 } from "./format.ts";
+import type { LowWater } from "./format.ts";
 import { Intake } from "./intake.ts";
 import type { MadeBatch } from "./intake.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -57,9 +58,9 @@ export class Writer {
     this.pump.attach(this.intake);
   }
 
-  /** Writes the mark behind which everything below `sequence` is void, and waits until it is on disk. */
-  async markLowWater(sequence: number): Promise<void> {
-    const batch = await this.insert({ flags: flag.mark | flag.lowWater, body: sequenceBody(sequence), records: 0 });
+  /** Writes the mark behind which everything below the low water is void, and waits until it is on disk. */
+  async markLowWater(lowWater: LowWater): Promise<void> {
+    const batch = await this.insert({ flags: flag.mark | flag.lowWater, body: encodeLowWater(lowWater), records: 0 });
     await batch.durable();
   }
 
