@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
+import { nearestName } from "@ehdb/contracts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { bounds, defaults } from "./options.ts";
 import type { RunOptions } from "./options.ts";
-import { nearest } from "./suggest.ts";
 import type { Verb } from "./verb.ts";
 
 const ALL = "all";
@@ -79,7 +79,7 @@ function chooseVerbs(command: Command, known: readonly Verb[]): readonly Verb[] 
   const names = [...known.map((verb) => verb.name), ALL];
   for (const word of command.args) {
     if (names.includes(word)) continue;
-    const near = nearest(word, names);
+    const near = nearestName(word, names);
     command.error(
       `error: unknown verb '${word}'\n${near === undefined ? `(Known are ${names.join(", ")})` : `(Did you mean ${near}?)`}`,
       { exitCode: 2 },

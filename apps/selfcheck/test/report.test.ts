@@ -3,7 +3,6 @@ import { Checks } from "../src/checks.ts";
 import { appendLatencyLevel } from "../src/levels.ts";
 import { SelfcheckError, worstOutcome } from "../src/outcome.ts";
 import { percentile } from "../src/percentile.ts";
-import { nearest } from "../src/suggest.ts";
 import { formatReport } from "../src/table.ts";
 import { runProgram } from "./program.ts";
 
@@ -58,11 +57,6 @@ test("colours are there only when they are wanted", () => {
 test("the nearest rank is a sample, never a mean", () => {
   expect(percentile([4, 1, 3, 2], 0.5)).toBe(2);
   expect(percentile([1, 2, 3, 100], 0.99)).toBe(100);
-});
-
-test("a word far from every name suggests nothing", () => {
-  expect(nearest("recovry", ["config", "recovery"])).toBe("recovery");
-  expect(nearest("zzzzzz", ["config", "recovery"])).toBeUndefined();
 });
 
 test("--json prints one line a verb with the same fields, and nothing else", async () => {

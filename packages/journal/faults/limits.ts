@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { allDone, refusal, refusedOnlyWith, same } from "./expect.ts";
+import { untilAppended } from "./failing-calls.ts";
 import { checkAfresh, prepare } from "./fresh-open.ts";
 import { Ledger } from "./ledger.ts";
 import { idsOf } from "./records.ts";
@@ -61,20 +62,21 @@ export const filesInUse: Fault = {
     await remote.ask("takeDescriptors", 0);
     const reading = await refusal(remote.ask("readAll"), "IO_ERROR");
     const during = await remote.ask("append", idsOf("during", 200), 16 * 1024);
-    refusedOnlyWith(during, "OUTCOME_UNKNOWN", "POISONED", "IO_ERROR");
+    refusedOnlyWith(during, "NO_SPACE");
     ledger.note(during);
-    const { state } = await remote.ask("state");
+    const refused = during.at(-1)?.refusal;
+    same("the cause", refused?.data?.["cause"], "files");
+    same("the state", (await remote.ask("state")).state, "no-space");
     await remote.ask("giveDescriptors");
     ledger.check(await remote.ask("readAll"));
-    if (state === "poisoned") await remote.ask("reopen");
+    const millis = await untilAppended(remote, ledger, 16 * 1024);
     const after = await remote.ask("append", idsOf("after", 200), 16 * 1024);
     allDone(after);
     ledger.note(after);
     ledger.check(await remote.ask("readAll"));
     same("the close", await remote.ask("close"), "clean");
     await checkAfresh(options, ledger);
-    const ended = during.at(-1)?.refusal?.code ?? "nothing";
-    return `a read: ${reading.code} ${String(reading.data["errno"])}; a roll: ${ended}, ${state}; ${ledger.acknowledged} acknowledged, all there`;
+    return `a read: ${reading.code} ${String(reading.data["errno"])}; a roll: ${refused?.code} ${String(refused?.data?.["errno"])}, on again within ${millis} ms; ${ledger.acknowledged} acknowledged, all there`;
   },
 };
 

@@ -15,6 +15,12 @@ export interface KeyRing {
   readonly keys: Readonly<Record<string, Uint8Array>>;
 }
 
+/** Keys by id, for who only reads: `current` may be given, and isn't used. */
+export interface DecryptionKeys {
+  readonly current?: string;
+  readonly keys: Readonly<Record<string, Uint8Array>>;
+}
+
 /** What may be dropped, whole segments at a time, never the newest one. Every limit that is given holds. */
 export interface Retention {
   /** Bytes on disk, segments' preallocated space not counted. */
@@ -64,7 +70,7 @@ export interface JournalReaderOptions {
   readonly dir: string;
   readonly host?: Host;
   readonly indexStride?: number;
-  readonly encryption?: KeyRing;
+  readonly encryption?: DecryptionKeys;
   /** How often a tail looks for news when the file system doesn't tell. Milliseconds, default 50. */
   readonly pollMillis?: number;
 }
@@ -143,7 +149,7 @@ export interface ReadOnlyJournal extends JournalReader {
 }
 
 export interface Journal extends JournalReader {
-  /** `open`; `no-space`: appends throw NO_SPACE until there is room; `poisoned`: until `reopen()`; `read-only`: opened on a full disk. */
+  /** `open`; `no-space`: appends throw NO_SPACE until there is room (or, `data.cause` being `files`, until files can be opened again); `poisoned`: until `reopen()`; `read-only`: opened on a full disk. */
   readonly state: "open" | "no-space" | "poisoned" | "read-only" | "closed";
   readonly dir: string;
   /** This open's epoch. */
@@ -156,7 +162,7 @@ export interface Journal extends JournalReader {
 
   /**
    * Copies a record into the open batch and returns its sequence. Not yet durable. Throws before anything is
-   * minted: QUEUE_FULL (await `ready()`), NO_SPACE, TOO_LARGE (16 MiB), POISONED, READ_ONLY, CLOSED.
+   * minted: QUEUE_FULL (await `ready()`; `data.cause` says what is short: `in-flight`, `space` or `line`), NO_SPACE, TOO_LARGE (16 MiB), POISONED, READ_ONLY, CLOSED.
    */
   append(data: Uint8Array): number;
   /** The same for several records that are kept or lost together: one batch. 16 MiB in all, and 1 048 576 records. */
@@ -166,6 +172,8 @@ export interface Journal extends JournalReader {
   appendAllDurable(records: readonly Uint8Array[], options?: { readonly signal?: AbortSignal }): Promise<SequenceRange>;
   /** Resolves when everything up to `sequence` is on disk; OUT_OF_RANGE for a sequence not yet given out. In mode `async` it brings the sync about. */
   durable(sequence: number): Promise<void>;
+  /** Resolves when `sequence` can be read: durable, in modes `batch` and `async` written. Errors as for `durable`; brings no sync about. */
+  readable(sequence: number): Promise<void>;
   /** Syncs what has been appended so far, in every mode; resolves with the durable sequence. */
   flush(options?: Waiting): Promise<number>;
   /** Resolves when `bytes` (default 64 KiB) can be appended in one write by the code that runs next, first come, first served. */
@@ -281,7 +289,7 @@ export interface SalvageOptions {
    */
   readonly to: string;
   readonly host?: Host;
-  /** To read and, when given, to write. */
+  /** Reads the damaged journal, and encrypts the new one. */
   readonly encryption?: KeyRing;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }

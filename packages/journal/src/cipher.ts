@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { EhdbError } from "@ehdb/contracts";
-import type { KeyRing } from "./api.ts";
+import type { DecryptionKeys } from "./api.ts";
 import { BATCH_HEADER_BYTES, HEADER_FIELDS_END } from "./format.ts";
 
 /** GCM's tag ends an encrypted body. */
@@ -57,7 +57,7 @@ function nonce(number: number): Uint8Array {
 
 /** The cipher of a segment; `undefined` when it isn't encrypted. KEY_MISSING when the ring lacks its key. */
 export function segmentCipher(
-  ring: KeyRing | undefined,
+  ring: DecryptionKeys | undefined,
   keyId: string,
   salt: Uint8Array,
   path: string,

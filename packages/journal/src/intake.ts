@@ -1,10 +1,12 @@
 import { EhdbError, MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
 import type { SequenceRange, Waiting } from "./api.ts";
+import { wrongArgument } from "./arguments.ts";
 import { Batch, BufferPool, diskBytes } from "./batch.ts";
 import type { EngineTime } from "./engine-time.ts";
 import { BATCH_ALIGNMENT, BATCH_HEADER_BYTES } from "./format.ts";
 import { TAG_BYTES } from "./cipher.ts";
 import { varintBytes } from "./frames.ts";
+import { errnoOf, isNoSpace } from "./machine-error.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { sizeOf } from "./record-size.ts";
 import { RoomQueue } from "./room.ts";
@@ -122,8 +124,6 @@ export class Intake {
   }
 
   async ready(bytes: number = defaultReadyBytes, options: Waiting = {}): Promise<void> {
-    if (!Number.isSafeInteger(bytes) || bytes < 0)
-      throw new EhdbError("INVALID_ARGUMENT", `ready(bytes) takes a whole number of bytes, not ${bytes}`, { bytes });
     if (bytes > MAX_WRITE_BYTES) throw tooLarge(bytes);
     if (this.#stopped !== undefined) throw this.#stopped;
     const framed = bytes + varintBytes(bytes);
@@ -274,10 +274,27 @@ export class Intake {
     }
     this.stats.queueFull++;
     const { maxInFlightBytes } = this.#options;
-    const message = `no room for ${framed} bytes: ${this.inFlightBytes} of ${maxInFlightBytes} wait for the disk, or its space is still being made. Await ready(), or use appendDurable()`;
-    return new EhdbError("QUEUE_FULL", message, { bytes: framed, inFlightBytes: this.inFlightBytes, maxInFlightBytes });
+    const { inFlightBytes } = this;
+    const cause = this.#cause(framed);
+    const message = `no room for ${framed} bytes: ${reasons[cause](inFlightBytes, maxInFlightBytes)}. Await ready(), or use appendDurable()`;
+    return new EhdbError("QUEUE_FULL", message, { cause, bytes: framed, inFlightBytes, maxInFlightBytes });
+  }
+
+  /** Why a write of so many bytes has no room now. */
+  #cause(framed: number): keyof typeof reasons {
+    const bytes = diskBytes(framed);
+    const { inFlightBytes } = this;
+    if (inFlightBytes > 0 && bytes > this.#options.maxInFlightBytes - inFlightBytes) return "in-flight";
+    return this.#room.hasWaiters && this.#space.roomIn(this.#space.filling) >= bytes ? "line" : "space";
   }
 }
+
+/** The causes of QUEUE_FULL, as `data.cause` names them. */
+const reasons = {
+  "in-flight": (bytes: number, most: number) => `${bytes} of ${most} bytes (maxInFlightBytes) wait for the disk`,
+  space: () => "space for it is still being made on disk",
+  line: () => "others wait in line for theirs",
+} as const;
 
 /** Records as they were when the call was made: later changes to the caller's array don't count. */
 interface Write {
@@ -288,10 +305,12 @@ interface Write {
 }
 
 function writeOf(given: readonly Uint8Array[]): Write {
-  const records: readonly Uint8Array[] = Array.isArray(given) ? Array.from<Uint8Array>(given) : [];
-  if (records.length === 0) {
-    throw new EhdbError("INVALID_ARGUMENT", "an atomic append takes an array of at least one record", {});
+  if (!Array.isArray(given) || given.length === 0) {
+    const isOne = (given as unknown) instanceof Uint8Array;
+    const hint = isOne ? "One record goes into append(); or put it into an array" : "";
+    throw wrongArgument("records", given, "an array of at least one Uint8Array or Buffer", hint);
   }
+  const records: readonly Uint8Array[] = Array.from<Uint8Array>(given);
   if (records.length > mostRecords) {
     const message = `one write of ${records.length} records is more than the limit of ${mostRecords}. Split it`;
     throw new EhdbError("TOO_LARGE", message, { records: records.length, maxRecords: mostRecords });
@@ -308,12 +327,18 @@ function copyOf(write: Write): Write {
 }
 
 function noSpace(cause: unknown): EhdbError {
-  const message =
-    "the disk is full, and nothing was appended. Free some space (dropBefore, retention, or other files); appends then go on by themselves";
-  return new EhdbError("NO_SPACE", message, {}, cause);
+  const isDisk = isNoSpace(cause);
+  const what = isDisk
+    ? "the disk is full"
+    : `no file can be opened for more room (${cause instanceof Error ? cause.message : String(cause)})`;
+  const remedy = isDisk
+    ? "Free some space (dropBefore, retention, or other files)"
+    : "Raise the limit of open files (ulimit -n), or close some";
+  const message = `${what}, and nothing was appended. ${remedy}; appends then go on by themselves`;
+  return new EhdbError("NO_SPACE", message, { cause: isDisk ? "disk" : "files", errno: errnoOf(cause) }, cause);
 }
 
 function tooLarge(bytes: number): EhdbError {
-  const message = `one write of ${bytes} bytes is larger than the limit of ${MAX_WRITE_BYTES}. Split it, or store it as an object`;
+  const message = `one write of ${bytes} bytes is larger than the limit of ${MAX_WRITE_BYTES}. Split it, or keep the bytes elsewhere and append where they are`;
   return new EhdbError("TOO_LARGE", message, { bytes, maxBytes: MAX_WRITE_BYTES });
 }

@@ -12,6 +12,8 @@ import type {
   SequenceRange,
   Waiting,
 } from "./api.ts";
+import { checkBytes, checkOptions, checkSequence } from "./arguments.ts";
+import { makeDirectory } from "./directory.ts";
 import { epochOf } from "./cursor.ts";
 import type { LowWater } from "./format.ts";
 import { lockDirectory } from "./lock.ts";
@@ -24,7 +26,6 @@ import type { Recovered } from "./recovery.ts";
 import { keepReserve } from "./reserve.ts";
 import { retainedFrom } from "./retention.ts";
 import type { Segment } from "./segment.ts";
-import { checkSequence } from "./stream.ts";
 import { noTotals, withWriter } from "./totals.ts";
 import type { WriterTotals } from "./totals.ts";
 import { checkWaiting, within } from "./waiting.ts";
@@ -44,7 +45,7 @@ export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
   let lock: Lock | undefined;
   let recovered: Recovered | undefined;
   try {
-    await host.files.makeDirectory(dir);
+    await makeDirectory(host, dir, "dir");
     lock = await lockDirectory(host, dir, options.lockTimeoutMillis);
     recovered = await recover(options);
     const journal = new OpenJournal(options, lock, recovered);
@@ -56,6 +57,8 @@ export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
     throw machineError(error, "opening the journal", dir);
   }
 }
+
+const noOptions: { readonly signal?: AbortSignal } = {};
 
 /** A journal that is open for appending. The writing is a `Writer`'s, one an incarnation; here it meets the readers. */
 export class OpenJournal extends LogReader implements Journal {
@@ -133,7 +136,8 @@ export class OpenJournal extends LogReader implements Journal {
     return { first, last };
   }
 
-  async appendDurable(data: Uint8Array, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+  async appendDurable(data: Uint8Array, options: { readonly signal?: AbortSignal } = noOptions): Promise<number> {
+    if (options !== noOptions) checkOptions(options, ["signal"]);
     const writer = this.writer;
     const minted = options.signal?.aborted ? undefined : writer.intake.mintNow(data);
     if (minted === undefined) return (await this.appendAllDurable([data], options)).last;
@@ -146,6 +150,7 @@ export class OpenJournal extends LogReader implements Journal {
     records: readonly Uint8Array[],
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<SequenceRange> {
+    checkOptions(options, ["signal"]);
     const writer = this.writer;
     const { first, last } = await writer.intake.appendWaiting(records, options.signal);
     await writer.pump.whenDurable(last);
@@ -156,11 +161,20 @@ export class OpenJournal extends LogReader implements Journal {
     checkSequence("sequence", sequence, 0);
     const { appended, durable } = this.cursors;
     if (sequence <= durable) return;
-    if (sequence > appended) {
-      const message = `sequence ${sequence} hasn't been given out: the last one appended is ${appended}`;
-      throw new EhdbError("OUT_OF_RANGE", message, { sequence, appended });
-    }
+    if (sequence > appended) throw notGivenOut(sequence, appended);
     await this.writer.pump.whenDurable(sequence);
+  }
+
+  async readable(sequence: number): Promise<void> {
+    checkSequence("sequence", sequence, 0);
+    const writer = this.#writer;
+    while (sequence > this.last) {
+      this.assertOpen();
+      if (this.#writer !== writer || writer?.poison !== undefined) throw outcomeUnknown(sequence, this.last);
+      const { appended } = this.cursors;
+      if (sequence > appended) throw notGivenOut(sequence, appended);
+      await this.news();
+    }
   }
 
   async flush(options: Waiting = {}): Promise<number> {
@@ -175,6 +189,7 @@ export class OpenJournal extends LogReader implements Journal {
   }
 
   async ready(bytes?: number, options: Waiting = {}): Promise<void> {
+    if (bytes !== undefined) checkBytes("bytes", bytes);
     checkWaiting(options);
     await this.writer.intake.ready(bytes, options);
   }
@@ -212,7 +227,7 @@ export class OpenJournal extends LogReader implements Journal {
   }
 
   async close(options: { readonly timeoutMillis?: number } = {}): Promise<CloseReport> {
-    checkWaiting(options);
+    checkWaiting(options, ["timeoutMillis"]);
     this.#closing ??= this.#close(options);
     return await this.#closing;
   }
@@ -393,4 +408,14 @@ export class OpenJournal extends LogReader implements Journal {
       "the disk was full when the journal was opened, so it can only be read. Free some space, then call reopen()";
     throw new EhdbError("READ_ONLY", message, { dir: this.dir });
   }
+}
+
+function notGivenOut(sequence: number, appended: number): EhdbError {
+  const message = `sequence ${sequence} hasn't been given out: the last one appended is ${appended}`;
+  return new EhdbError("OUT_OF_RANGE", message, { sequence, appended });
+}
+
+function outcomeUnknown(sequence: number, last: number): EhdbError {
+  const message = `the disk failed while sequence ${sequence} was on its way: it may be there or not. Call reopen(), then look`;
+  return new EhdbError("OUTCOME_UNKNOWN", message, { sequence, last });
 }

@@ -10,6 +10,7 @@ import type {
   VerifyOptions,
   VerifyReport,
 } from "./api.ts";
+import { checkSequence } from "./arguments.ts";
 import { compacted, readRecord } from "./cursor.ts";
 import { Cuts } from "./cuts.ts";
 import type { LogView } from "./log-view.ts";
@@ -19,7 +20,7 @@ import { machineError } from "./machine-error.ts";
 import { News } from "./news.ts";
 import { ReadFiles } from "./read-files.ts";
 import type { Segment } from "./segment.ts";
-import { checkSequence, scan, tail } from "./stream.ts";
+import { scan, tail } from "./stream.ts";
 import { verify } from "./verify.ts";
 
 /** The reading side of a journal: what its writer and a reader in another process have in common. */

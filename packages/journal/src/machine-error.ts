@@ -1,7 +1,7 @@
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
 
 /** The system's name of an error: ENOSPC, EIO, … */
-function errnoOf(error: unknown): string | undefined {
+export function errnoOf(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
@@ -10,6 +10,21 @@ function errnoOf(error: unknown): string | undefined {
 export function isNoSpace(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === "ENOSPC" || errno === "EDQUOT" || isEhdbError(error, "NO_SPACE");
+}
+
+/** No more files can be opened, by this process or on this machine: that passes when others are closed. */
+export function isOutOfFiles(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === "EMFILE" || errno === "ENFILE";
+}
+
+/** A directory where a file should be. */
+export const isDirectory = (error: unknown): boolean => errnoOf(error) === "EISDIR";
+
+/** A file where a directory should be. */
+export function isNoDirectory(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === "ENOTDIR" || errno === "EEXIST";
 }
 
 export const isAbsent = (error: unknown): boolean => errnoOf(error) === "ENOENT";

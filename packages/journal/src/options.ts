@@ -1,9 +1,18 @@
 import { resolve } from "node:path";
-import { EhdbError, KIB, MIB, DEFAULT_IN_FLIGHT_BYTES } from "@ehdb/contracts";
-import { realHost } from "@ehdb/host";
+import { DEFAULT_IN_FLIGHT_BYTES, KIB, MIB } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
-import type { Durability, JournalOptions, JournalReaderOptions, KeyRing, Retention, SalvageOptions } from "./api.ts";
-import { MAX_KEY_ID_BYTES } from "./format.ts";
+import type {
+  DecryptionKeys,
+  Durability,
+  JournalOptions,
+  JournalReaderOptions,
+  KeyRing,
+  Retention,
+  SalvageOptions,
+} from "./api.ts";
+import { hostOf } from "./host-option.ts";
+import { decryptionKeys, keyRing } from "./key-ring.ts";
+import { invalid, refuseUnknown } from "./option-errors.ts";
 import type { RecoveryContext } from "./recovery.ts";
 
 /** Every option of a writable open with its value. */
@@ -24,7 +33,7 @@ export interface ResolvedReaderOptions {
   readonly host: Host;
   readonly dir: string;
   readonly indexStride: number;
-  readonly encryption: KeyRing | undefined;
+  readonly encryption: DecryptionKeys | undefined;
   readonly pollMillis: number;
 }
 
@@ -62,7 +71,7 @@ export function resolveOptions(options: JournalOptions): ResolvedOptions {
   const segmentBytes = whole(options, "segmentBytes", 256 * MIB, MIB, 4 * GIB);
   return {
     dir: directory(options.dir),
-    host: options.host ?? realHost(),
+    host: hostOf(options.host),
     durability: oneOf(options, "durability", durabilities, "sync"),
     batchBytes: whole(options, "batchBytes", 256 * KIB, 1, GIB),
     batchRecords: whole(options, "batchRecords", 1024, 1, 2 ** 31),
@@ -86,9 +95,9 @@ export function resolveReaderOptions(options: JournalReaderOptions): ResolvedRea
   refuseUnknown(options, readerOptions, "");
   return {
     dir: directory(options.dir),
-    host: options.host ?? realHost(),
+    host: hostOf(options.host),
     indexStride: whole(options, "indexStride", 1024, 1, 2 ** 20),
-    encryption: keyRing(options.encryption),
+    encryption: decryptionKeys(options.encryption),
     pollMillis: whole(options, "pollMillis", 50, 1, 60_000),
   };
 }
@@ -111,7 +120,7 @@ export function resolveSalvageOptions(options: SalvageOptions): ResolvedSalvageO
   if (options.onProgress !== undefined && typeof options.onProgress !== "function") {
     throw invalid("onProgress", options.onProgress, "a function");
   }
-  return { host: options.host ?? realHost(), dir, to, encryption: keyRing(options.encryption) };
+  return { host: hostOf(options.host), dir, to, encryption: keyRing(options.encryption) };
 }
 
 export function resolveDurability(durability: Durability): Durability {
@@ -128,36 +137,11 @@ export function directory(dir: unknown, name = "dir"): string {
   return resolve(dir);
 }
 
-const notShown = "(not shown)";
-
-export function keyRing(ring: KeyRing | undefined): KeyRing | undefined {
-  if (ring === undefined) return undefined;
-  if (typeof ring !== "object" || ring === null || typeof ring.keys !== "object" || ring.keys === null) {
-    // It may be a key itself, given in the wrong place.
-    throw invalid("encryption", notShown, "{ current: id, keys: { [id]: 32 bytes } }");
-  }
-  refuseUnknown(ring, ["current", "keys"], "encryption.");
-  for (const [id, key] of Object.entries(ring.keys)) {
-    const idBytes = Buffer.byteLength(id);
-    if (idBytes < 1 || idBytes > MAX_KEY_ID_BYTES) {
-      throw invalid("encryption.keys", `(an id of ${idBytes} bytes)`, `ids of 1 to ${MAX_KEY_ID_BYTES} bytes`);
-    }
-    if (!(key instanceof Uint8Array) || key.length !== 32) {
-      // The key itself never goes into a message.
-      throw invalid(`encryption.keys["${id}"]`, notShown, "a Uint8Array of 32 bytes");
-    }
-  }
-  if (typeof ring.current !== "string" || !Object.hasOwn(ring.keys, ring.current)) {
-    throw invalid("encryption.current", ring.current, "the id of one of encryption.keys");
-  }
-  // A copy: what the caller wipes or changes later doesn't reach the log.
-  const keys = Object.fromEntries(Object.entries(ring.keys).map(([id, key]) => [id, Uint8Array.from(key)]));
-  return { current: ring.current, keys };
-}
-
 function retention(value: Retention | undefined): Retention {
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null) throw invalid("retention", value, "an object");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid("retention", value, "an object, { maxBytes, maxAgeSeconds, maxRecords }");
+  }
   refuseUnknown(value, retentionOptions, "retention.");
   for (const name of retentionOptions) {
     const limit = value[name];
@@ -202,52 +186,4 @@ function flag<T extends object>(options: T, name: keyof T & string): boolean {
   if (value === undefined) return false;
   if (typeof value !== "boolean") throw invalid(name, value, "true or false");
   return value;
-}
-
-export function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
-  if (typeof options !== "object" || options === null) throw invalid("options", options, "an object");
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
-    const near = nearest(name, known);
-    const hint = near === undefined ? `Known are ${known.join(", ")}` : `Did you mean ${prefix}${near}?`;
-    throw new EhdbError("INVALID_OPTION", `there is no option ${prefix}${name}. ${hint}`, {
-      option: `${prefix}${name}`,
-      suggestion: near,
-    });
-  }
-}
-
-export function invalid(option: string, value: unknown, wanted: string): EhdbError {
-  const got =
-    typeof value === "string"
-      ? `"${value}"`
-      : typeof value === "object" && value !== null
-        ? "an object"
-        : String(value);
-  return new EhdbError("INVALID_OPTION", `${option} must be ${wanted}, not ${got}`, { option, got, wanted });
-}
-
-const mostTypos = 3;
-
-/** The known name that `name` was most likely meant to be. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const byDistance = known
-    .map((one) => ({ one, away: distance(one.toLowerCase(), name.toLowerCase()) }))
-    .sort((a, b) => a.away - b.away);
-  const [first] = byDistance;
-  return first !== undefined && first.away <= mostTypos ? first.one : undefined;
-}
-
-/** Levenshtein's edit distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

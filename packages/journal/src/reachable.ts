@@ -2,6 +2,7 @@ import type { Damage } from "./api.ts";
 import { segmentCipher, wrongKey } from "./cipher.ts";
 import { DATA_START, noLowWater } from "./format.ts";
 import type { LowWater } from "./format.ts";
+import { isDirectory } from "./machine-error.ts";
 import { OPEN_BATCH_BYTES } from "./segment-writer.ts";
 import { Segment, segmentId, segmentPath } from "./segment.ts";
 import type { LoadContext } from "./segment.ts";
@@ -52,7 +53,10 @@ export async function findReachable(context: LoadContext): Promise<Reachable> {
     if (wanted !== undefined && id < wanted) {
       damage.push({ ...lost, file: segmentPath(context.dir, wanted), reason: "the file is missing" });
     }
-    const found = await loadPart(context, id, successor);
+    const found = await loadPart(context, id, successor).catch((error: unknown) => {
+      if (isDirectory(error)) return "it is a directory";
+      throw error;
+    });
     if (typeof found === "string") {
       if (successor !== undefined || found !== unused) damage.push({ ...lost, reason: found });
       wanted = undefined;

@@ -2,6 +2,7 @@ import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Host, Timer, Watcher } from "@ehdb/host";
 import type { JournalReaderOptions, JournalStats, ReadOnlyJournal } from "./api.ts";
 import { loadChain } from "./chain.ts";
+import { directoryExists } from "./directory.ts";
 import { higher } from "./format.ts";
 import { LogReader } from "./log-reader.ts";
 import { isAbsent } from "./machine-error.ts";
@@ -24,14 +25,15 @@ const mostTries = 16;
 export async function openJournalReader(options: JournalReaderOptions): Promise<ReadOnlyJournal> {
   const resolved = resolveReaderOptions(options);
   const { host, dir } = resolved;
-  if ((await host.files.stat(dir))?.kind !== "directory") {
-    throw new EhdbError(
-      "NOT_FOUND",
-      `there is no journal at ${dir}: it isn't a directory. Check the path, or let a writer make it`,
-      { dir },
-    );
-  }
   const reader = new JournalFollower(resolved);
+  try {
+    if (!(await directoryExists(host, dir, "dir"))) {
+      const message = `there is no journal at ${dir}: no such directory. Check the path, or let a writer make it`;
+      throw new EhdbError("NOT_FOUND", message, { dir });
+    }
+  } catch (error) {
+    throw reader.noteError(error);
+  }
   await reader.refresh();
   return reader;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Host } from "@ehdb/host";
 import { isNoSpace } from "./machine-error.ts";
 import { giveUpReserve } from "./reserve.ts";
-import type { Damage, RecoveryReport } from "./api.ts";
+import type { Damage, KeyRing, RecoveryReport } from "./api.ts";
 import { loadChain } from "./chain.ts";
 import type { Chain } from "./chain.ts";
 import { BATCH_HEADER_BYTES, flag, MARK_RESERVE_BYTES, padded } from "./format.ts";
@@ -20,6 +20,7 @@ import { BatchWalker } from "./walker.ts";
 import type { RawBatch } from "./walker.ts";
 
 export interface RecoveryContext extends LoadContext {
+  readonly encryption: KeyRing | undefined;
   readonly segmentBytes: number;
   readonly initialBytes: number;
   readonly verifyOnOpen: "tail" | "all";

@@ -1,6 +1,7 @@
 import { abortedError, EhdbError } from "@ehdb/contracts";
 import type { Clock, Timer } from "@ehdb/host";
 import type { Waiting } from "./api.ts";
+import { whenAborted } from "./when-aborted.ts";
 
 interface Waiter {
   readonly bytes: number;
@@ -41,10 +42,9 @@ export class RoomQueue {
     if (signal?.aborted) return Promise.reject(abortedError(signal, "waiting for room"));
     return new Promise<T>((resolve, reject) => {
       let timer: Timer | undefined;
-      const onAbort = (): void => this.#remove(waiter, abortedError(signal as AbortSignal, "waiting for room"));
       const stopWaiting = (): void => {
         timer?.cancel();
-        signal?.removeEventListener("abort", onAbort);
+        stopListening?.();
       };
       const grant = (): void => {
         try {
@@ -54,7 +54,8 @@ export class RoomQueue {
         }
       };
       const waiter: Waiter = { bytes, grant, reject, stopWaiting };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      const stopListening =
+        signal && whenAborted(signal, () => this.#remove(waiter, abortedError(signal, "waiting for room")));
       if (timeoutMillis !== undefined) {
         const message = `no room for ${bytes} bytes within ${timeoutMillis} ms. Wait longer, or raise maxInFlightBytes`;
         timer = this.#clock.timer(

@@ -3,6 +3,7 @@ import { EhdbError } from "@ehdb/contracts";
 import type { Damage, JournalRecord, SalvageOptions, SalvageReport } from "./api.ts";
 import { plainBody } from "./body.ts";
 import { corrupt } from "./damage.ts";
+import { directoryExists } from "./directory.ts";
 import { flag } from "./format.ts";
 import { openWith } from "./journal.ts";
 import type { OpenJournal } from "./journal.ts";
@@ -22,10 +23,10 @@ export async function salvage(options: SalvageOptions): Promise<SalvageReport> {
   const { host, dir, to, encryption } = resolveSalvageOptions(options);
   const { files } = host;
   try {
-    if ((await files.stat(dir))?.kind !== "directory") {
-      throw new EhdbError("NOT_FOUND", `there is no journal at ${dir}: it isn't a directory`, { dir });
+    if (!(await directoryExists(host, dir, "dir"))) {
+      throw new EhdbError("NOT_FOUND", `there is no journal at ${dir}: no such directory. Check the path`, { dir });
     }
-    if ((await files.stat(to)) !== undefined && (await files.list(to)).length > 0) {
+    if ((await directoryExists(host, to, "to")) && (await files.list(to)).length > 0) {
       throw new EhdbError("ALREADY_EXISTS", `${to} isn't empty. Give a directory that is empty or missing`, { to });
     }
     const source = await findReachable({ host, dir, encryption, indexStride: 1024 });

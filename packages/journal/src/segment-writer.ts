@@ -1,4 +1,5 @@
 import type { File } from "@ehdb/host";
+import type { KeyRing } from "./api.ts";
 import type { SegmentCipher } from "./cipher.ts";
 import { KEY_CHECK_BYTES, segmentCipher, TAG_BYTES } from "./cipher.ts";
 import {
@@ -156,6 +157,11 @@ export class SegmentWriter {
   }
 }
 
+/** Where segments are made; `encryption` has a current key. */
+export interface WriteContext extends LoadContext {
+  readonly encryption: KeyRing | undefined;
+}
+
 /** What a new segment is made of. */
 export interface NewSegment {
   readonly id: number;
@@ -170,7 +176,7 @@ export interface NewSegment {
  * Makes a segment under a temporary name, syncs it, gives it its final name and syncs the directory; only then may it be
  * used. Leaves nothing behind when it fails.
  */
-export async function createSegment(context: LoadContext, wanted: NewSegment): Promise<SegmentWriter> {
+export async function createSegment(context: WriteContext, wanted: NewSegment): Promise<SegmentWriter> {
   const { files, random } = context.host;
   const path = segmentPath(context.dir, wanted.id);
   const temporary = `${path}.${random.id()}.tmp`;

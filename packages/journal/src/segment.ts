@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { File, Host } from "@ehdb/host";
-import type { KeyRing } from "./api.ts";
+import type { DecryptionKeys } from "./api.ts";
 import { segmentCipher, wrongKey } from "./cipher.ts";
 import type { SegmentCipher } from "./cipher.ts";
 import { DATA_START, decodePreamble, decodeSegmentHeader, flag, OPEN_BODY_BYTES, saltSeed } from "./format.ts";
 import type { Preamble, SegmentHeader } from "./format.ts";
+import { isDirectory } from "./machine-error.ts";
 import { SparseIndex } from "./sparse-index.ts";
 import { BatchWalker } from "./walker.ts";
 
@@ -102,12 +103,21 @@ export type FoundSegment =
 export interface LoadContext {
   readonly host: Host;
   readonly dir: string;
-  readonly encryption: KeyRing | undefined;
+  readonly encryption: DecryptionKeys | undefined;
   readonly indexStride: number;
 }
 
 export async function loadSegment(context: LoadContext, id: number): Promise<FoundSegment> {
   const path = segmentPath(context.dir, id);
+  try {
+    return await readSegment(context, id, path);
+  } catch (error) {
+    if (!isDirectory(error)) throw error;
+    return { state: "damaged", id, path, bytes: 0, reason: "it is a directory" };
+  }
+}
+
+async function readSegment(context: LoadContext, id: number, path: string): Promise<FoundSegment> {
   const file = await context.host.files.open(path, "read");
   try {
     const bytes = await file.size();

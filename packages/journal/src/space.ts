@@ -1,9 +1,8 @@
 import type { Timer } from "@ehdb/host";
 import { DATA_START, MARK_RESERVE_BYTES } from "./format.ts";
-import { isNoSpace } from "./machine-error.ts";
+import { isNoSpace, isOutOfFiles } from "./machine-error.ts";
 import { createSegment, OPEN_BATCH_BYTES } from "./segment-writer.ts";
-import type { SegmentWriter } from "./segment-writer.ts";
-import type { LoadContext } from "./segment.ts";
+import type { SegmentWriter, WriteContext } from "./segment-writer.ts";
 
 const mib = 1024 * 1024;
 const leastAheadBytes = mib;
@@ -21,7 +20,7 @@ const retryMillis = 250;
 export interface SpaceHooks {
   /** There may be room for those who wait. */
   readonly roomMade: () => void;
-  /** The disk failed in a way that isn't lack of space. */
+  /** The disk failed in a way that doesn't pass. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -35,7 +34,7 @@ export class Space {
   /** Why there is no more room, while that is so. */
   blocked: unknown;
   preallocatedBytes = 0;
-  readonly #context: LoadContext;
+  readonly #context: WriteContext;
   readonly #segmentBytes: number;
   readonly #hooks: SpaceHooks;
   #prepared: SegmentWriter | undefined;
@@ -51,7 +50,7 @@ export class Space {
   #retired: SegmentWriter[] = [];
   #ended = false;
 
-  constructor(context: LoadContext, segmentBytes: number, filling: SegmentWriter, nextId: number, hooks: SpaceHooks) {
+  constructor(context: WriteContext, segmentBytes: number, filling: SegmentWriter, nextId: number, hooks: SpaceHooks) {
     this.#context = context;
     this.#segmentBytes = segmentBytes;
     this.#hooks = hooks;
@@ -182,7 +181,7 @@ export class Space {
         isDone = await this.#step();
         if (isDone || this.blocked !== undefined) this.#unblock();
       } catch (error) {
-        if (!isNoSpace(error)) return this.#hooks.failed(error);
+        if (!mayPass(error)) return this.#hooks.failed(error);
         // There may be room for a need where there is none for a lead.
         if (this.#wanted > 0 || this.#again) continue;
         if (!this.#ended) this.#retry = clock.timer(retryMillis, () => this.#work());
@@ -203,7 +202,7 @@ export class Space {
         await this.#meetNeed(this.#wanted);
       } catch (error) {
         this.#wanted = 0;
-        if (isNoSpace(error)) {
+        if (mayPass(error)) {
           this.blocked = error;
           this.#hooks.roomMade();
         }
@@ -273,3 +272,6 @@ export class Space {
     this.preallocatedBytes += zeroBytes;
   }
 }
+
+/** Nothing has been minted into what couldn't be made: it is tried again. */
+const mayPass = (error: unknown): boolean => isNoSpace(error) || isOutOfFiles(error);

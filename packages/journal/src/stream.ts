@@ -1,17 +1,18 @@
 import { EhdbError, isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
+import { checkOptions, checkSequence, wrongArgument } from "./arguments.ts";
 import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
-import { refuseUnknown } from "./options.ts";
+
 import { RecordIterator } from "./record-iterator.ts";
 import { within } from "./waiting.ts";
 
 /** What can be read when the scan starts, or up to `to`. */
 export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
-  refuseUnknown(options, ["from", "after", "to", "signal"] satisfies (keyof ScanOptions)[], "");
-  checkRange(options.from, options.to);
+  checkOptions(options, ["from", "after", "to", "signal"] satisfies (keyof ScanOptions)[]);
+  checkRange(options);
   return stream(view, async function* () {
     const { signal } = options;
     throwIfAborted(signal, "the scan");
@@ -31,8 +32,8 @@ export function scan(view: LogView, options: ScanOptions = {}): RecordStream {
 
 /** Catches up, then follows. */
 export function tail(view: LogView, options: TailOptions = {}): RecordStream {
-  refuseUnknown(options, ["from", "after", "signal", "onCaughtUp"] satisfies (keyof TailOptions)[], "");
-  checkRange(options.from, undefined);
+  checkOptions(options, ["from", "after", "signal", "onCaughtUp"] satisfies (keyof TailOptions)[]);
+  checkRange(options);
   return stream(view, async function* (end) {
     const { signal } = options;
     throwIfAborted(signal, "the tail");
@@ -66,15 +67,6 @@ async function startOf(view: LogView, options: { from?: number; after?: Checkpoi
     if (next < view.first) throw compacted(next, view.first);
     return next;
   }
-  if (from !== undefined) {
-    throw new EhdbError("INVALID_ARGUMENT", "give either from or after, not both", { from });
-  }
-  if (typeof after !== "object" || after === null) {
-    const message = `after must be { sequence, epoch } of a record, not ${String(after)}. To start at the beginning, leave it out`;
-    throw new EhdbError("INVALID_ARGUMENT", message, { got: String(after) });
-  }
-  checkSequence("after.sequence", after.sequence, 0);
-  checkSequence("after.epoch", after.epoch, 0);
   const { sequence, epoch } = after;
   await view.catchUp(sequence, epoch);
   if (sequence + 1 < view.first) throw compacted(sequence + 1, view.first);
@@ -107,15 +99,17 @@ export function truncated(sequence: number, epoch: number, last: number): EhdbEr
   return new EhdbError("TRUNCATED", message, { sequence, epoch, last });
 }
 
-export function checkSequence(name: string, value: unknown, least: number): asserts value is number {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
-  const message = `${name} must be a whole number from ${least} to 2^53 - 1, not ${String(value)}`;
-  throw new EhdbError("INVALID_ARGUMENT", message, { got: String(value) });
-}
-
-function checkRange(from: number | undefined, to: number | undefined): void {
+function checkRange({ from, after, to }: ScanOptions): void {
   if (from !== undefined) checkSequence("from", from, 1);
   if (to !== undefined) checkSequence("to", to, 0);
+  if (after === undefined) return;
+  if (from !== undefined) throw new EhdbError("INVALID_ARGUMENT", "give either from or after, not both", { from });
+  if (typeof after !== "object" || after === null) {
+    const hint = "To start at the beginning, leave it out; to start at a sequence, give from";
+    throw wrongArgument("after", after, "{ sequence, epoch } of a record", hint);
+  }
+  checkSequence("after.sequence", after.sequence, 0);
+  checkSequence("after.epoch", after.epoch, 0);
 }
 
 /** Whoever reads a stream wants no more of it. */

@@ -1,6 +1,7 @@
 import { throwIfAborted } from "@ehdb/contracts";
 import type { File } from "@ehdb/host";
 import type { Damage, VerifyOptions, VerifyReport } from "./api.ts";
+import { checkOptions } from "./arguments.ts";
 import type { LogView } from "./log-view.ts";
 import { DATA_START, decodeSegmentHeader, SEGMENT_HEADER_BYTES } from "./format.ts";
 import { isAbsent } from "./machine-error.ts";
@@ -10,6 +11,7 @@ import { BatchWalker } from "./walker.ts";
 
 /** Reads every byte of every segment. A segment that is dropped meanwhile is passed over. */
 export async function verify(view: LogView, options: VerifyOptions = {}): Promise<VerifyReport> {
+  checkOptions(options, ["signal", "onProgress"] satisfies (keyof VerifyOptions)[]);
   const segments = [...view.segments];
   const totalBytes = segments.reduce((sum, segment) => sum + segment.end, 0);
   const damage: Damage[] = [];

@@ -57,6 +57,31 @@ describe("QUEUE_FULL", () => {
     await journal.close();
   });
 
+  it("says what is short: memory in flight, space on disk, or a place in the line", async () => {
+    const { host, journal } = await roomy();
+    const held = host.hold(["dataSync"]);
+    stuff(journal, 10 * KIB);
+    const inFlight = await refusal(() => journal.append(bytes(10 * KIB)));
+    expect(inFlight).toMatchObject({ code: "QUEUE_FULL", data: { cause: "in-flight", maxInFlightBytes: MIB } });
+    expect(inFlight.message).toContain("maxInFlightBytes");
+    held.release();
+    await journal.flush();
+    const first = journal.ready(100);
+    const second = journal.ready(100);
+    await first;
+    const line = await refusal(() => journal.append(bytes(200)));
+    expect(line).toMatchObject({ code: "QUEUE_FULL", data: { cause: "line" } });
+    expect(line.message).toContain("in line");
+    await second;
+    await journal.close();
+
+    const fresh = await stage({ reserveBytes: 0 });
+    const space = await refusal(() => fresh.journal.append(bytes(8 * MIB)));
+    expect(space).toMatchObject({ code: "QUEUE_FULL", data: { cause: "space", inFlightBytes: 0 } });
+    expect(space.message).toContain("still being made");
+    await fresh.journal.close();
+  });
+
   it("never lets more wait in memory than allowed, but for one write that is larger alone", async () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 300 * KIB }), { minLength: 5, maxLength: 30 });
     const property = fc.asyncProperty(sizes, fc.nat(500), async (given, seed) => {

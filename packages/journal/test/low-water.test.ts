@@ -40,7 +40,7 @@ describe("one flipped bit in a low-water mark brings nothing back", () => {
       await journal.close();
       return host;
     },
-    "after 50 idle milliseconds and a kill": async (host, journal) => {
+    "after 50 idle milliseconds and a kill": async (host) => {
       await host.advance(100);
       return host.crash("everything");
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulatedHost } from "@ehdb/host";
-import type { SimulatedHost } from "@ehdb/host";
+import type { Files, SimulatedHost } from "@ehdb/host";
 import type { Stage } from "./drive.ts";
 import { bytes, codeOf, contents, fill, KIB, MIB, names, openAt, range, refusal, sequencesOf, stage } from "./drive.ts";
 
@@ -100,6 +100,48 @@ describe("on a full disk", () => {
       await fill(journal, 40, 30 * KIB);
       expect(journal.stats().writeErrors).toBe(0);
       await journal.close();
+    },
+  );
+
+  it.each(["EMFILE", "ENFILE"])(
+    "%s while the next segment is made is tried again, and appends are told why meanwhile",
+    async (code) => {
+      for (const step of ["open", "syncDirectory"]) {
+        const real = simulatedHost({ seed: 1 });
+        const failing = { now: false };
+        const files = new Proxy(real.files, {
+          get(target, name) {
+            const value: unknown = target[name as keyof Files];
+            const refused = async (path: string, mode?: string): Promise<never> => {
+              const error = new Error(`${code}: too many open files, open '${path}'`);
+              throw Object.assign(error, { code, path, mode });
+            };
+            if (name === step && failing.now) return refused;
+            return typeof value === "function" ? (value.bind(target) as unknown) : value;
+          },
+        });
+        const { clock, random, workers } = real;
+        const journal = await openAt({ files, clock, random, workers }, { segmentBytes: MIB, reserveBytes: 0 });
+        failing.now = true;
+        const error = await refusal(() => fill(journal, 60, 30 * KIB));
+        expect(error).toMatchObject({ code: "NO_SPACE", kind: "retry", data: { cause: "files", errno: code } });
+        expect(error.message).toContain("ulimit");
+        expect(error.cause).toMatchObject({ code });
+        expect(journal.state).toBe("no-space");
+        const { last } = journal;
+        expect(journal.cursors).toEqual({ appended: last, written: last, durable: last });
+        await real.advance(2000);
+        expect(journal.state).toBe("no-space");
+        failing.now = false;
+        await real.advance(250);
+        expect(journal.state).toBe("open");
+        await fill(journal, 60, 30 * KIB);
+        expect(journal.last).toBe(last + 60);
+        expect(await journal.close()).toMatchObject({ state: "clean" });
+        const again = await openAt(real);
+        expect(await sequencesOf(again.scan())).toEqual(range(1, last + 60));
+        await again.close();
+      }
     },
   );
 

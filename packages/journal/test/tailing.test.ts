@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Journal, TailOptions } from "@ehdb/journal";
 import { EhdbError } from "@ehdb/contracts";
@@ -217,4 +218,24 @@ it("a tail whose onCaughtUp throws ends with what it threw", async () => {
   await journal.close();
   expect(thrown).toBe(mine);
   expect(journal.stats().readErrors).toBe(0);
+});
+
+it("a hundred tails and waits share one listener of their signal, and leave none behind", async () => {
+  const { host, journal } = await stage();
+  const stop = new AbortController();
+  const { signal } = stop;
+  const held = host.hold(["dataSync"]);
+  const tails = range(1, 100).map(() => codeOf(() => collect(journal.tail({ signal }))));
+  await host.settle();
+  journal.append(bytes(1));
+  const flushes = range(1, 20).map(() => codeOf(() => journal.flush({ signal })));
+  await host.settle();
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  stop.abort();
+  expect(new Set(await Promise.all([...tails, ...flushes]))).toEqual(new Set(["ABORTED"]));
+  held.release();
+  const other = new AbortController();
+  await Promise.all(range(1, 20).map(() => journal.flush({ signal: other.signal })));
+  expect(getEventListeners(other.signal, "abort")).toHaveLength(0);
+  await journal.close();
 });

@@ -1,9 +1,15 @@
-/** The name in `known` that is nearest to `word`, when it is near enough to have been meant. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+/**
+ * The name in `known` that `word` was most likely meant to be: the one with the smallest edit distance, letter case aside, when it is near
+ * enough. `undefined` when none is: a wrong hint is worse than none.
+ */
+export function nearestName(word: string, known: readonly string[]): string | undefined {
   const ranked = known.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }));
   const best = ranked.sort((a, b) => a.distance - b.distance)[0];
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(best.name.length / 3)) ? best.name : undefined;
+  return best !== undefined && best.distance <= mostTypos(best.name) ? best.name : undefined;
 }
+
+/** A third of the letters may be wrong, two in a short word; never so many that nothing of it is left. */
+const mostTypos = (name: string): number => Math.min(name.length - 1, Math.max(2, Math.floor(name.length / 3)));
 
 /** Levenshtein's: insertions, removals and changes of one letter. */
 function editDistance(a: string, b: string): number {
