@@ -23,6 +23,8 @@ export type OpenMode =
 export interface FileStat {
   readonly kind: "file" | "directory" | "other";
   readonly bytes: number;
+  /** The file's own number on its file system, whatever its names: another file at the same path has another. */
+  readonly inode: number;
   /** Wall-clock milliseconds of the last change. */
   readonly modifiedMillis: number;
 }

@@ -1,5 +1,4 @@
 import { EhdbError } from "@ehdb/contracts";
-import type { Lock } from "@ehdb/host";
 import type {
   CloseReport,
   Cursors,
@@ -17,12 +16,14 @@ import { makeDirectory } from "./directory.ts";
 import { epochOf } from "./cursor.ts";
 import type { LowWater } from "./format.ts";
 import { lockDirectory } from "./lock.ts";
+import type { DirectoryLock } from "./lock.ts";
 import { LogReader } from "./log-reader.ts";
 import { isAbsent, machineError } from "./machine-error.ts";
 import { resolveDurability, resolveOptions } from "./options.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { recover } from "./recovery.ts";
 import type { Recovered } from "./recovery.ts";
+import { assertUntouched } from "./owned.ts";
 import { keepReserve } from "./reserve.ts";
 import { retainedFrom } from "./retention.ts";
 import type { Segment } from "./segment.ts";
@@ -42,7 +43,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
 export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
   const { host, dir } = options;
-  let lock: Lock | undefined;
+  let lock: DirectoryLock | undefined;
   let recovered: Recovered | undefined;
   try {
     await makeDirectory(host, dir, "dir");
@@ -64,7 +65,7 @@ const noOptions: { readonly signal?: AbortSignal } = {};
 export class OpenJournal extends LogReader implements Journal {
   recovery!: RecoveryReport;
   readonly #options: ResolvedOptions;
-  readonly #lock: Lock;
+  readonly #lock: DirectoryLock;
   #writer: Writer | undefined;
   #durability: Durability;
   #epoch = 0;
@@ -79,7 +80,7 @@ export class OpenJournal extends LogReader implements Journal {
   #reopening: Promise<RecoveryReport> | undefined;
   #closing: Promise<CloseReport> | undefined;
 
-  constructor(options: ResolvedOptions, lock: Lock, recovered: Recovered) {
+  constructor(options: ResolvedOptions, lock: DirectoryLock, recovered: Recovered) {
     super(options.host, options.dir);
     this.#options = options;
     this.#lock = lock;
@@ -286,6 +287,7 @@ export class OpenJournal extends LogReader implements Journal {
     this.#writer = new Writer({ ...this.#options, durability: this.#durability }, recovered, writer, {
       started: (segment) => this.#started(segment),
       advanced: () => this.changes.announce(),
+      assertUntouched: (writers) => assertUntouched(this.host, [this.#lock, ...writers]),
       poisoned: () => this.changes.announce(),
     });
   }
@@ -332,6 +334,8 @@ export class OpenJournal extends LogReader implements Journal {
     await before?.dispose(false);
     let recovered: Recovered;
     try {
+      // Without its lock it may not be ours any more.
+      await assertUntouched(this.host, [this.#lock]);
       recovered = await recover(this.#options);
     } catch (error) {
       throw machineError(error, "reopen()", this.dir);

@@ -1,16 +1,32 @@
 import { isEhdbError } from "@ehdb/contracts";
 import type { Host, Lock } from "@ehdb/host";
 import { join } from "node:path";
+import { inodeOf } from "./owned.ts";
+import type { OwnedFile } from "./owned.ts";
 
 const retryMillis = 20;
 
+/** The lock and the file that carries it: whoever removes it lets others in. */
+export interface DirectoryLock extends Lock, OwnedFile {}
+
 /** The kernel's lock on the journal's directory. LOCKED when somebody holds it for longer than `timeoutMillis`. */
-export async function lockDirectory(host: Host, dir: string, timeoutMillis: number): Promise<Lock> {
+export async function lockDirectory(host: Host, dir: string, timeoutMillis: number): Promise<DirectoryLock> {
+  const path = join(dir, "LOCK");
+  const lock = await lockFile(host, path, timeoutMillis);
+  try {
+    return { path, inode: await inodeOf(host, path), release: () => lock.release() };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function lockFile(host: Host, path: string, timeoutMillis: number): Promise<Lock> {
   const { clock } = host;
   const end = clock.monotonic() + timeoutMillis;
   for (;;) {
     try {
-      return await host.files.lock(join(dir, "LOCK"));
+      return await host.files.lock(path);
     } catch (error) {
       const left = end - clock.monotonic();
       if (!isEhdbError(error, "LOCKED") || left <= 0) throw error;

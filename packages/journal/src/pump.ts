@@ -24,6 +24,8 @@ const leastCompressedBytes = 256;
 export interface PumpHooks {
   /** A segment was started: it is part of the log. */
   readonly started: (segment: Segment, before: SegmentWriter) => void;
+  /** Throws when one of these files isn't what it was: somebody else was at the directory. */
+  readonly assertUntouched: (writers: readonly SegmentWriter[]) => Promise<void>;
   /** `written` or `durable` has grown. */
   readonly advanced: () => void;
   readonly failed: (error: unknown, what: string) => void;
@@ -150,6 +152,7 @@ export class Pump {
     await this.quiet();
     const writer = this.#current;
     if (this.#stopReason !== undefined) return;
+    if (!(await this.#isUntouched(writer))) return;
     // The CLEAN mark states every batch before it durable: one that is missing then has rotted.
     if (writer.position > writer.synced) await this.#sync();
     if (this.#stopReason !== undefined) return;
@@ -214,7 +217,7 @@ export class Pump {
     for (let batch = this.#intake.next(); batch !== undefined; batch = this.#intake.next()) {
       if (batch.segment !== this.#current) {
         this.#rollWaits = this.#current.position > this.#current.synced;
-        if (this.#rollWaits) return;
+        if (this.#rollWaits || !(await this.#isUntouched(this.#current, batch.segment))) return;
         await this.#roll(batch.segment);
       }
       if (this.#stopReason !== undefined) return;
@@ -279,6 +282,16 @@ export class Pump {
     if ((fields.flags & (flag.lowWater | flag.gap)) !== 0) this.#owed = writer.batches;
     else if (writer.syncedBatches >= this.#owed) this.#owed = 0;
     this.#lastWrite = this.#clock.monotonic();
+  }
+
+  /** Looks whether what was acknowledged is still where the next open looks for it. */
+  async #isUntouched(...writers: readonly SegmentWriter[]): Promise<boolean> {
+    try {
+      await this.#hooks.assertUntouched(writers);
+    } catch (error) {
+      this.#hooks.failed(error, "a look at the journal's files");
+    }
+    return this.#stopReason === undefined;
   }
 
   /** Starts the next segment. The one before is synced to its last byte. */

@@ -17,6 +17,7 @@ import {
   writeHeaderFields,
 } from "./format.ts";
 import type { BatchHeader, Preamble } from "./format.ts";
+import { inodeOf } from "./owned.ts";
 import { Segment, segmentPath } from "./segment.ts";
 import type { LoadContext } from "./segment.ts";
 
@@ -50,6 +51,8 @@ export class SegmentWriter {
   writtenLast = 0;
   /** The sequence that the next batch must have. */
   nextSequence = 1;
+  /** What the file is that has its name. */
+  inode = 0;
   segment: Segment | undefined;
   #number = 0;
   #lastCrc = 0;
@@ -195,6 +198,7 @@ export async function createSegment(context: WriteContext, wanted: NewSegment): 
     await file.dataSync();
     await files.rename(temporary, path);
     await files.syncDirectory(context.dir);
+    writer.inode = await inodeOf(context.host, path);
     writer.zeroed = end;
     writer.synced = writer.position;
     writer.syncedBatches = writer.batches;

@@ -1,6 +1,7 @@
 import type { Timer } from "@ehdb/host";
 import { DATA_START, MARK_RESERVE_BYTES } from "./format.ts";
 import { isNoSpace, isOutOfFiles } from "./machine-error.ts";
+import { assertUncut } from "./owned.ts";
 import { createSegment, OPEN_BATCH_BYTES } from "./segment-writer.ts";
 import type { SegmentWriter, WriteContext } from "./segment-writer.ts";
 
@@ -260,6 +261,7 @@ export class Space {
 
   async #zero(writer: SegmentWriter, end: number): Promise<void> {
     if (end <= writer.zeroed) return;
+    assertUncut(writer.path, await writer.file.size(), writer.zeroed);
     await writer.file.preallocate(writer.zeroed, end - writer.zeroed);
     this.preallocatedBytes += end - writer.zeroed;
     writer.zeroed = end;

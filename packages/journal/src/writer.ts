@@ -15,6 +15,7 @@ import { Space } from "./space.ts";
 export interface WriterHooks {
   readonly started: (segment: Segment) => void;
   readonly advanced: () => void;
+  readonly assertUntouched: (writers: readonly SegmentWriter[]) => Promise<void>;
   /** The disk failed after something may have been minted: this writer is done. */
   readonly poisoned: () => void;
 }
@@ -47,6 +48,7 @@ export class Writer {
           hooks.started(segment);
         },
         advanced: hooks.advanced,
+        assertUntouched: hooks.assertUntouched,
         failed: (error, what) => this.#fail(error, what),
       },
     );

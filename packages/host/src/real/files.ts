@@ -41,7 +41,7 @@ export class RealFiles implements Files {
     try {
       const found = await stat(path);
       const kind = found.isFile() ? "file" : found.isDirectory() ? "directory" : "other";
-      return { kind, bytes: found.size, modifiedMillis: found.mtimeMs };
+      return { kind, bytes: found.size, inode: found.ino, modifiedMillis: found.mtimeMs };
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       throw error;

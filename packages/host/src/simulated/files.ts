@@ -53,7 +53,7 @@ export class SimulatedFiles implements Files {
       const inode = disk.find(path, "stat");
       if (inode === undefined) return undefined;
       const bytes = inode.kind === "file" ? inode.size : PAGE_BYTES;
-      return { kind: inode.kind, bytes, modifiedMillis: inode.modifiedMillis };
+      return { kind: inode.kind, bytes, inode: inode.number, modifiedMillis: inode.modifiedMillis };
     });
   }
 

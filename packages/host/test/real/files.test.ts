@@ -50,6 +50,16 @@ describe("names", () => {
     expect(await files.stat(join(dir, "none"))).toBeUndefined();
     await expect(files.stat(join(dir, "a", "b"))).rejects.toMatchObject({ code: "ENOTDIR" });
   });
+
+  test("a file keeps its inode under every name, and another in its place has another", async ({ dir }) => {
+    const inode = async (name: string): Promise<number | undefined> => (await files.stat(join(dir, name)))?.inode;
+    for (const name of ["a", "b"]) await writeFile(join(dir, name), "");
+    const [a, b] = [await inode("a"), await inode("b")];
+    expect(a).not.toBe(b);
+    await files.link(join(dir, "a"), join(dir, "c"));
+    await files.rename(join(dir, "b"), join(dir, "a"));
+    expect([await inode("c"), await inode("a")]).toEqual([a, b]);
+  });
 });
 
 describe("directories", () => {

@@ -84,8 +84,19 @@ test("stat says kind, size and the time of the last change", async () => {
   await createText(host, "/a", "text");
   await host.advance(100);
   await host.files.makeDirectory("/d");
-  expect(await host.files.stat("/a")).toEqual({ kind: "file", bytes: 4, modifiedMillis: 5000 });
+  expect(await host.files.stat("/a")).toMatchObject({ kind: "file", bytes: 4, modifiedMillis: 5000 });
   expect(await host.files.stat("d/../d")).toMatchObject({ kind: "directory", modifiedMillis: 5100 });
+});
+
+test("a file keeps its inode under every name, and another in its place has another", async () => {
+  const { files } = simulatedHost({ seed: 1 });
+  const inode = async (path: string): Promise<number | undefined> => (await files.stat(path))?.inode;
+  for (const path of ["/a", "/b"]) await (await files.open(path, "create")).close();
+  const [a, b] = [await inode("/a"), await inode("/b")];
+  expect(a).not.toBe(b);
+  await files.link("/a", "/c");
+  await files.rename("/b", "/a");
+  expect([await inode("/c"), await inode("/a")]).toEqual([a, b]);
 });
 
 test("makeDirectory survives with its parents", async () => {

@@ -1,0 +1,99 @@
+// Somebody else is at a journal's directory while it's open.
+import { describe, expect, it } from "vitest";
+import type { SimulatedHost } from "@ehdb/host";
+import type { Journal } from "@ehdb/journal";
+import { bytes, codeOf, fill, KIB, MIB, openAt, range, refusal, segmentFiles, sequencesOf, stage } from "./drive.ts";
+
+const options = { segmentBytes: MIB, reserveBytes: 0 };
+
+const deeds: Record<string, (host: SimulatedHost, path: string) => Promise<void>> = {
+  "was removed": (host, path) => host.files.remove(path),
+  "was replaced": async (host, path) => {
+    const { bytes: size = 0 } = (await host.files.stat(path)) ?? {};
+    const copy = await host.files.open(`${path}.copy`, "create");
+    await copy.preallocate(0, size + MIB);
+    await copy.close();
+    await host.files.rename(`${path}.copy`, path);
+  },
+};
+
+const cut = async (host: SimulatedHost, path: string): Promise<void> => {
+  const file = await host.files.open(path, "write");
+  await file.truncate(4096);
+  await file.close();
+};
+
+const active = async (host: SimulatedHost): Promise<string> => (await segmentFiles(host))[0] as string;
+const lock = async (): Promise<string> => "/j/LOCK";
+
+/** The segment that was made ready, once there is one. */
+async function ready(host: SimulatedHost, journal: Journal): Promise<string> {
+  while ((await segmentFiles(host)).length === 1) await journal.appendDurable(bytes(20 * KIB));
+  await host.settle();
+  return (await segmentFiles(host))[1] as string;
+}
+
+const cases = [
+  ...Object.entries(deeds).flatMap(([what, deed]) => [
+    { what, deed, name: "the active segment", path: active },
+    { what, deed, name: "LOCK", path: lock },
+  ]),
+  { what: "was cut", deed: cut, name: "the active segment", path: active },
+];
+
+describe.each(cases)("$name $what by somebody else", ({ what, deed, path }) => {
+  it("poisons at the next roll, says so, and acknowledges nothing more", async () => {
+    const { host, journal } = await stage(options);
+    await fill(journal, 3, 10);
+    const file = await path(host);
+    await deed(host, file);
+    const error = await refusal(() => fill(journal, 200, 20 * KIB));
+    expect(["OUTCOME_UNKNOWN", "POISONED", "NO_SPACE"]).toContain(error.code);
+    expect(journal.state).toBe("poisoned");
+    expect(journal.stats().rolls).toBe(0);
+    const poison = await refusal(() => journal.append(bytes(1)));
+    expect(poison.code).toBe("POISONED");
+    expect(poison.message).toContain(`${file} ${what}`);
+    expect(await codeOf(() => journal.appendDurable(bytes(1)))).toBe("POISONED");
+    expect(await journal.close()).toMatchObject({ state: "partially durable" });
+  });
+
+  it("is told by the close, which isn't clean", async () => {
+    const { host, journal } = await stage(options);
+    await fill(journal, 3, 10);
+    await deed(host, await path(host));
+    expect(await journal.close()).toMatchObject({ state: "partially durable" });
+  });
+});
+
+it.each(Object.entries(deeds))("a segment made ready that %s isn't used", async (what, deed) => {
+  const { host, journal } = await stage(options);
+  const file = await ready(host, journal);
+  await deed(host, file);
+  await refusal(() => fill(journal, 200, 20 * KIB));
+  expect((await refusal(() => journal.append(bytes(1)))).message).toContain(`${file} ${what}`);
+  const { durable } = journal.cursors;
+  await journal.close();
+  const again = await openAt(host, options);
+  expect(await sequencesOf(again.scan({ to: durable }))).toEqual(range(1, durable));
+  await again.close();
+});
+
+it("reopen() goes on over a lost segment that was made ready, and not without the lock", async () => {
+  for (const isLock of [false, true]) {
+    const { host, journal } = await stage(options);
+    const file = await ready(host, journal);
+    await host.files.remove(isLock ? "/j/LOCK" : file);
+    await refusal(() => fill(journal, 200, 20 * KIB));
+    const { durable } = journal.cursors;
+    if (isLock) {
+      expect(await refusal(() => journal.reopen())).toMatchObject({ code: "IO_ERROR", data: { file: "/j/LOCK" } });
+    } else {
+      expect((await journal.reopen()).last).toBeGreaterThanOrEqual(durable);
+      await fill(journal, 100, 20 * KIB);
+      expect(journal.stats().rolls).toBeGreaterThan(0);
+      expect(await journal.close()).toMatchObject({ state: "clean" });
+    }
+    await journal.close();
+  }
+});
