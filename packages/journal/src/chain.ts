@@ -4,8 +4,9 @@ import { DATA_START, noLowWater } from "./format.ts";
 import type { LowWater } from "./format.ts";
 import { isTemporary, loadSegment, segmentId, segmentPath } from "./segment.ts";
 import type { FoundSegment, LoadContext, Segment } from "./segment.ts";
-import { scanTail, statedBeyond, unreachable } from "./tail.ts";
+import { openingOf, scanTail, statedBeyond, unreachable } from "./tail.ts";
 import type { Tail } from "./tail.ts";
+import { BatchWalker } from "./walker.ts";
 
 /** The log as its files tell it. */
 export interface Chain {
@@ -41,7 +42,7 @@ export async function loadChain(context: LoadContext): Promise<Chain> {
   for (const one of later) await refuseEvidence(context, one, tail);
 
   const lowWater = tail?.lowWater ?? noLowWater;
-  const segments = newest === undefined ? [] : walkBack(context, newest.segment, found, lowWater.sequence);
+  const segments = newest === undefined ? [] : await walkBack(context, newest.segment, found, lowWater.sequence);
   const live = new Set(segments.map((segment) => segment.id));
   return {
     segments,
@@ -57,12 +58,12 @@ export async function loadChain(context: LoadContext): Promise<Chain> {
 const idOf = (found: FoundSegment): number => (found.state === "started" ? found.segment.id : found.id);
 const pathOf = (found: FoundSegment): string => (found.state === "started" ? found.segment.path : found.path);
 
-function walkBack(
+async function walkBack(
   context: LoadContext,
   newest: Segment,
   found: ReadonlyMap<number, FoundSegment>,
   lowWater: number,
-): Segment[] {
+): Promise<Segment[]> {
   const segments = [newest];
   for (let successor = newest; ;) {
     const { predecessorId, predecessorLast, predecessorEnd, predecessorCrc } = successor.preamble;
@@ -81,11 +82,9 @@ function walkBack(
     if (one.state === "unstarted")
       throw corrupt({ ...lost, offset: DATA_START, reason: "its first batch is not whole" });
     if (one.bytes < predecessorEnd) {
-      throw corrupt({
-        ...lost,
-        offset: one.bytes,
-        reason: `it ends there, and its successor says at ${predecessorEnd}`,
-      });
+      const whole = await wholeUpTo(context, one.segment, one.bytes);
+      const reason = `the file ends at byte ${one.bytes}, and its successor says at ${predecessorEnd}`;
+      throw corrupt({ ...lost, ...whole, reason });
     }
     const segment = one.segment;
     segment.end = predecessorEnd;
@@ -93,6 +92,22 @@ function walkBack(
     segment.lastCrc = predecessorCrc;
     segments.unshift(segment);
     successor = segment;
+  }
+}
+
+/** Where the whole batches of a cut segment end, and the first sequence that is missing. */
+async function wholeUpTo(
+  { host }: LoadContext,
+  segment: Segment,
+  bytes: number,
+): Promise<{ offset: number; first: number }> {
+  const file = await host.files.open(segment.path, "read");
+  try {
+    const walker = new BatchWalker(file, segment.seed, openingOf(segment), bytes, { readsAhead: true });
+    while ((await walker.next()) !== undefined);
+    return { offset: walker.offset, first: walker.sequence ?? segment.first };
+  } finally {
+    await file.close();
   }
 }
 

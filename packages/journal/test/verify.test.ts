@@ -164,6 +164,22 @@ describe("opening a damaged journal", () => {
     }
   });
 
+  it("a cut middle segment is CORRUPT from the first sequence that is missing, wherever it was cut", async () => {
+    const { files } = await built();
+    const file = files[1] as string;
+    const whole = batchesIn((await built()).host, file).filter((batch) => batch.records > 0);
+    for (const lost of [whole[0], middle(whole), whole.at(-1)] as PlacedBatch[]) {
+      for (const kept of [0, 1, 63, 64, lost.bytes - 1]) {
+        const { host } = await built();
+        const open = await host.files.open(file, "write");
+        await open.truncate(lost.offset + kept);
+        await open.close();
+        const { data } = await refusal(() => openAt(host, small));
+        expect(data).toMatchObject({ file, offset: lost.offset, first: lost.first, last: whole.at(-1)?.last });
+      }
+    }
+  });
+
   it("a bit in an older segment's body is met by whoever reads it, or at once with verifyOnOpen: all", async () => {
     const { host, files, last } = await built();
     const hit = middle(batchesIn(host, files[0] as string));

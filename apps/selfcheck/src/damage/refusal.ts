@@ -48,7 +48,5 @@ function namesPlace({ data }: EhdbError, file: string, damaged: SequenceRange): 
   const { first, last, offset } = data;
   const named =
     typeof data["file"] === "string" && basename(data["file"]) === basename(file) && typeof offset === "number";
-  return (
-    named && typeof first === "number" && typeof last === "number" && first <= damaged.first && last >= damaged.last
-  );
+  return named && first === damaged.first && last === damaged.last;
 }
