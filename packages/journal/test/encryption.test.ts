@@ -54,6 +54,20 @@ describe("an encrypted journal", () => {
     }
   });
 
+  it("is read by whoever has its keys, and no current one", async () => {
+    const { host, journal } = await stage({ encryption: rotated });
+    await fill(journal, 3, 500);
+    await journal.close();
+    const reader = await openJournalReader({ dir: "/j", host, encryption: { keys: { b: keyB } } });
+    expect(await sequencesOf(reader.scan())).toEqual(range(1, 3));
+    await reader.close();
+    const open = (encryption: object): Promise<unknown> => openJournalReader({ dir: "/j", host, encryption } as never);
+    expect(await codeOf(() => open({ keys: { a: keyA } }))).toBe("KEY_MISSING");
+    expect(await codeOf(() => open({ keys: { b: keyA } }))).toBe("WRONG_KEY");
+    expect(await codeOf(() => open({ current: "a", keys: { b: keyB } }))).toBe("INVALID_OPTION");
+    expect(await codeOf(() => openAt(host, { encryption: { keys: { b: keyB } } as KeyRing }))).toBe("INVALID_OPTION");
+  });
+
   it("the same record twice is never the same bytes", async () => {
     const { host, journal } = await stage({ encryption: onlyA });
     await journal.appendDurable(text);
