@@ -92,8 +92,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a drop unlinks before its mark is durable",
     file: "writer.ts",
-    find: "sequenceBody(sequence), records: 0 });\n    await batch.durable();",
-    replace: "sequenceBody(sequence), records: 0 });\n    void batch.durable().catch(() => undefined);",
+    find: "encodeLowWater(lowWater), records: 0 });\n    await batch.durable();",
+    replace: "encodeLowWater(lowWater), records: 0 });\n    void batch.durable().catch(() => undefined);",
     seeds: 400,
   },
   {
