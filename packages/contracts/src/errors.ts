@@ -20,6 +20,7 @@ export type ErrorCode =
   | "CONFLICT"
   | "CORRUPT"
   | "FLUSH_TIMEOUT"
+  | "ID_REUSED"
   | "INVALID_ARGUMENT"
   | "INVALID_OPTION"
   | "IO_ERROR"
@@ -51,6 +52,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   CONFLICT: "retry",
   CORRUPT: "repair-data",
   FLUSH_TIMEOUT: "retry",
+  ID_REUSED: "fix-the-call",
   INVALID_ARGUMENT: "fix-the-call",
   INVALID_OPTION: "fix-the-call",
   IO_ERROR: "reopen",

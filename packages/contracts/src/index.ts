@@ -1,6 +1,50 @@
 export { abortedError, EhdbError, errorKinds, isEhdbError, throwIfAborted } from "./errors.ts";
 export type { ErrorCode, ErrorData, ErrorKind } from "./errors.ts";
+export type {
+  Appended,
+  Batches,
+  Commit,
+  DatasetOrder,
+  DatasetSpec,
+  Engine,
+  Expectation,
+  LogDataset,
+  LogReadOptions,
+  LogRecord,
+  MapDataset,
+  MapRecord,
+  MapScanOptions,
+  WriteBatch,
+} from "./engine.ts";
 export { DEFAULT_IN_FLIGHT_BYTES, KIB, MAX_NAME_BYTES, MAX_SEQUENCE, MAX_WRITE_BYTES, MIB } from "./limits.ts";
 export { nearestName } from "./nearest-name.ts";
+export { chosen, describedOption, invalidArgument, invalidOption, optionReader, refuseUnknown } from "./options.ts";
+export type { OptionReader } from "./options.ts";
+export { shown } from "./shown.ts";
+export { OPERATION_BYTES } from "./engine.ts";
+export { engineRuleDatasets, engineRuleDedupeWindow, engineRules } from "./engine-rules/index.ts";
+export type { EngineCapability, EngineRule } from "./engine-rules/index.ts";
 export { runConformance } from "./conformance.ts";
 export type { ConformanceOutcome, ConformanceRule } from "./conformance.ts";
+export type {
+  AppendOptions,
+  AppendResult,
+  Consumer,
+  ConsumerInfo,
+  EventFilter,
+  EventLog,
+  EventLogCapability,
+  EventShape,
+  EventStream,
+  LogCheckpoint,
+  NewEvent,
+  ReadStreamOptions,
+  ReclaimOptions,
+  RecordedEvent,
+  ScanEventsOptions,
+  StreamInfo,
+  SubscribeOptions,
+  Subscription,
+} from "./event-log.ts";
+export { eventLogRules } from "./event-log-rules/index.ts";
+export type { EventLogRule, EventLogSubject } from "./event-log-rules/index.ts";

@@ -1,13 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
-import { refuseUnknown } from "./option-errors.ts";
-import { shown } from "./shown.ts";
-
-/** INVALID_ARGUMENT, with what was wanted, what was given and, where there is such a thing, the way from one to the other. */
-export function wrongArgument(name: string, value: unknown, wanted: string, hint = ""): EhdbError {
-  const got = shown(value);
-  const message = `${name} must be ${wanted}, not ${got}${hint === "" ? "" : `. ${hint}`}`;
-  return new EhdbError("INVALID_ARGUMENT", message, { argument: name, got, wanted });
-}
+import { invalidArgument, refuseUnknown } from "@ehdb/contracts";
 
 /** Options of a method: an object that holds nothing unknown, and a signal and callbacks that are what they are taken for. */
 export function checkOptions(options: object | undefined, known: readonly string[]): void {
@@ -27,23 +18,23 @@ function checkSignal(signal: unknown): void {
   const isSignal = [addEventListener, removeEventListener].every((one) => typeof one === "function");
   if (typeof aborted === "boolean" && isSignal) return;
   const hint = signal instanceof AbortController ? "Give its signal: controller.signal" : "";
-  throw wrongArgument("signal", signal, "an AbortSignal", hint);
+  throw invalidArgument("signal", signal, "an AbortSignal", hint);
 }
 
 function checkCallback(name: string, call: unknown): void {
-  if (call !== undefined && typeof call !== "function") throw wrongArgument(name, call, "a function");
+  if (call !== undefined && typeof call !== "function") throw invalidArgument(name, call, "a function");
 }
 
 export function checkSequence(name: string, value: unknown, least: number): asserts value is number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
   const hint = typeof value === "string" || typeof value === "bigint" ? "Give a number: Number(…)" : "";
-  throw wrongArgument(name, value, `a whole number from ${least} to 2^53 - 1`, hint);
+  throw invalidArgument(name, value, `a whole number from ${least} to 2^53 - 1`, hint);
 }
 
 /** A count of bytes. */
 export function checkBytes(name: string, value: unknown): asserts value is number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return;
-  throw wrongArgument(name, value, "a whole number of bytes");
+  throw invalidArgument(name, value, "a whole number of bytes");
 }
 
 const longestMillis = 2 ** 31 - 1;
@@ -51,5 +42,5 @@ const longestMillis = 2 ** 31 - 1;
 export function checkTimeout(value: unknown): void {
   if (value === undefined) return;
   if (typeof value === "number" && value >= 0 && value <= longestMillis) return;
-  throw wrongArgument("timeoutMillis", value, `a number from 0 to ${longestMillis}`);
+  throw invalidArgument("timeoutMillis", value, `a number from 0 to ${longestMillis}`);
 }

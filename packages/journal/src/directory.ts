@@ -1,7 +1,7 @@
+import { describedOption } from "@ehdb/contracts";
 import type { EhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import { isNoDirectory } from "./machine-error.ts";
-import { invalidAs } from "./option-errors.ts";
 
 /** Whether there is a directory at `path`. INVALID_OPTION, by the option's name, when something else is there or on the way. */
 export async function directoryExists(host: Host, path: string, option: string): Promise<boolean> {
@@ -24,7 +24,7 @@ export async function makeDirectory(host: Host, path: string, option: string): P
 }
 
 function notDirectory(path: string, option: string): EhdbError {
-  return invalidAs(
+  return describedOption(
     option,
     `${path}, which is a file or lies below one`,
     "a directory, or a path where one can be made",

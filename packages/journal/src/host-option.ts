@@ -1,6 +1,6 @@
+import { invalidOption } from "@ehdb/contracts";
 import { realHost } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
-import { invalid } from "./option-errors.ts";
 
 /** What a journal calls of a host. */
 const doors = {
@@ -19,7 +19,7 @@ export function hostOf(host: Host | undefined): Host {
     const missing = methods.find((method) => typeof behind[method] !== "function");
     if (missing === undefined) continue;
     const wanted = "a Host: realHost() or simulatedHost() of @ehdb/host";
-    throw invalid("host", host, `${wanted} (${door}.${missing}() is missing)`);
+    throw invalidOption("host", host, `${wanted} (${door}.${missing}() is missing)`);
   }
   return host;
 }

@@ -1,6 +1,5 @@
-import { EhdbError, MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, invalidArgument, MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
 import type { SequenceRange, Waiting } from "./api.ts";
-import { wrongArgument } from "./arguments.ts";
 import { Batch, BufferPool, diskBytes } from "./batch.ts";
 import type { EngineTime } from "./engine-time.ts";
 import { BATCH_ALIGNMENT, BATCH_HEADER_BYTES } from "./format.ts";
@@ -308,7 +307,7 @@ function writeOf(given: readonly Uint8Array[]): Write {
   if (!Array.isArray(given) || given.length === 0) {
     const isOne = (given as unknown) instanceof Uint8Array;
     const hint = isOne ? "One record goes into append(); or put it into an array" : "";
-    throw wrongArgument("records", given, "an array of at least one Uint8Array or Buffer", hint);
+    throw invalidArgument("records", given, "an array of at least one Uint8Array or Buffer", hint);
   }
   const records: readonly Uint8Array[] = Array.from<Uint8Array>(given);
   if (records.length > mostRecords) {

@@ -1,6 +1,6 @@
+import { describedOption, invalidOption, refuseUnknown } from "@ehdb/contracts";
 import type { DecryptionKeys, KeyRing } from "./api.ts";
 import { MAX_KEY_ID_BYTES } from "./format.ts";
-import { invalid, invalidAs, refuseUnknown } from "./option-errors.ts";
 
 const keyBytes = 32;
 const form = "{ current: id, keys: { [id]: 32 bytes } }";
@@ -10,21 +10,26 @@ export function keyRing(ring: KeyRing | undefined): KeyRing | undefined {
   const keys = decryptionKeys(ring);
   if (keys === undefined) return undefined;
   const { current } = keys;
-  if (current === undefined) throw invalid("encryption.current", undefined, `the id of the key that encrypts: ${form}`);
+  if (current === undefined)
+    throw invalidOption("encryption.current", undefined, `the id of the key that encrypts: ${form}`);
   return { ...keys, current };
 }
 
 /** The same for who only reads, and needs no current key. */
 export function decryptionKeys(ring: DecryptionKeys | undefined): DecryptionKeys | undefined {
   if (ring === undefined) return undefined;
-  if (!isRecord(ring)) throw invalidAs("encryption", formOf(ring), form);
+  if (!isRecord(ring)) throw describedOption("encryption", formOf(ring), form);
   refuseUnknown(ring, ["current", "keys"], "encryption.");
   const { current, keys } = ring;
-  if (!isRecord(keys)) throw invalidAs("encryption.keys", formOf(keys), "an object, { [id]: 32 bytes }");
+  if (!isRecord(keys)) throw describedOption("encryption.keys", formOf(keys), "an object, { [id]: 32 bytes }");
   for (const [id, key] of Object.entries(keys)) checkKey(id, key);
   if (current !== undefined && !(typeof current === "string" && Object.hasOwn(keys, current))) {
     const ids = Object.keys(keys).map((id) => `"${id}"`);
-    throw invalidAs("encryption.current", formOf(current), `the id of one of encryption.keys (${ids.join(", ")})`);
+    throw describedOption(
+      "encryption.current",
+      formOf(current),
+      `the id of one of encryption.keys (${ids.join(", ")})`,
+    );
   }
   // A copy: what the caller wipes or changes later doesn't reach the log.
   const copies = Object.fromEntries(Object.entries(keys).map(([id, key]) => [id, Uint8Array.from(key)]));
@@ -34,11 +39,11 @@ export function decryptionKeys(ring: DecryptionKeys | undefined): DecryptionKeys
 function checkKey(id: string, key: unknown): void {
   const idBytes = Buffer.byteLength(id);
   if (idBytes < 1 || idBytes > MAX_KEY_ID_BYTES) {
-    throw invalidAs("encryption.keys", `an id of ${idBytes} bytes`, `ids of 1 to ${MAX_KEY_ID_BYTES} bytes`);
+    throw describedOption("encryption.keys", `an id of ${idBytes} bytes`, `ids of 1 to ${MAX_KEY_ID_BYTES} bytes`);
   }
   if (key instanceof Uint8Array && key.length === keyBytes) return;
   const wanted = `a Uint8Array of ${keyBytes} bytes${typeof key === "string" ? ' (Buffer.from(key, "hex"), if it is hexadecimal)' : ""}`;
-  throw invalidAs(`encryption.keys["${id}"]`, formOf(key), wanted);
+  throw describedOption(`encryption.keys["${id}"]`, formOf(key), wanted);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
-import { wrongArgument } from "./arguments.ts";
+import { EhdbError, invalidArgument } from "@ehdb/contracts";
 
 /** The length that the engine keeps, whatever a subclass says. */
 const byteLength = Reflect.getOwnPropertyDescriptor(Reflect.getPrototypeOf(Uint8Array.prototype) ?? {}, "byteLength");
@@ -23,7 +22,7 @@ export function sizeOf(record: unknown): number {
 }
 
 function notBytes(record: unknown): EhdbError {
-  return wrongArgument("a record", record, "a Uint8Array or Buffer", remedyFor(record));
+  return invalidArgument("a record", record, "a Uint8Array or Buffer", remedyFor(record));
 }
 
 /** How to make bytes of what was given. */

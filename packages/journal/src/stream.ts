@@ -1,6 +1,6 @@
-import { EhdbError, isEhdbError, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, invalidArgument, isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { Checkpoint, JournalRecord, RecordStream, ScanOptions, TailOptions } from "./api.ts";
-import { checkOptions, checkSequence, wrongArgument } from "./arguments.ts";
+import { checkOptions, checkSequence } from "./arguments.ts";
 import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
@@ -106,7 +106,7 @@ function checkRange({ from, after, to }: ScanOptions): void {
   if (from !== undefined) throw new EhdbError("INVALID_ARGUMENT", "give either from or after, not both", { from });
   if (typeof after !== "object" || after === null) {
     const hint = "To start at the beginning, leave it out; to start at a sequence, give from";
-    throw wrongArgument("after", after, "{ sequence, epoch } of a record", hint);
+    throw invalidArgument("after", after, "{ sequence, epoch } of a record", hint);
   }
   checkSequence("after.sequence", after.sequence, 0);
   checkSequence("after.epoch", after.epoch, 0);
