@@ -1,0 +1,47 @@
+import type { Journal } from "@ehdb/journal";
+
+interface Waiter {
+  readonly revision: number;
+  readonly settle: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Those who wait for commits to be durable, or in mode `async` readable. One question to the journal serves them all. */
+export class Acknowledgements {
+  readonly #journal: Journal;
+  /** In order of revision. */
+  #waiting: Waiter[] = [];
+  #isAsking = false;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Calls one of the two, once. Revisions never fall from call to call. */
+  wait(revision: number, settle: () => void, reject: (error: unknown) => void): void {
+    this.#waiting.push({ revision, settle, reject });
+    if (!this.#isAsking) void this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      try {
+        await this.#acknowledged(first.revision);
+      } catch (error) {
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
+        break;
+      }
+      const { durability, cursors, last } = this.#journal;
+      const reached = Math.max(first.revision, durability === "async" ? last : cursors.durable);
+      let count = 0;
+      while (count < this.#waiting.length && (this.#waiting[count] as Waiter).revision <= reached) count++;
+      for (const { settle } of this.#waiting.splice(0, count)) settle();
+    }
+    this.#isAsking = false;
+  }
+
+  #acknowledged(revision: number): Promise<void> {
+    return this.#journal.durability === "async" ? this.#journal.readable(revision) : this.#journal.durable(revision);
+  }
+}

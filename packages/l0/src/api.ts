@@ -1,0 +1,118 @@
+import type { DatasetSpec, Engine } from "@ehdb/contracts";
+import type { Host } from "@ehdb/host";
+import type { CloseReport, Durability, KeyRing } from "@ehdb/journal";
+
+export interface EngineOptions {
+  /** The engine's own directory; made when missing. */
+  readonly dir: string;
+  /** What it holds. More may be added at a later open; one that is there keeps its order, and may be left out. At most 255. */
+  readonly datasets: readonly DatasetSpec[];
+  /** Default: this machine. */
+  readonly host?: Host;
+  /** Default `sync`. In `batch` and `async` reads see what was handed to the system, and a power failure can take that back. */
+  readonly durability?: Durability;
+  /** A generation is sealed when it holds so many bytes: 64 KiB to 256 MiB, default 8 MiB. Up to three wait in memory. */
+  readonly sealMaxBytes?: number;
+  /** … or so many commits: default 65 536. */
+  readonly sealMaxCommits?: number;
+  /** … or when its first commit is so old: default never. */
+  readonly sealMaxAgeSeconds?: number;
+  /** An id is known for so many further records of its dataset: 0 to 16 777 216, default 65 536. */
+  readonly dedupeWindow?: number;
+  /** Plain blocks of parts that stay in memory: default 64 MiB. */
+  readonly blockCacheBytes?: number;
+  /** Of parts. Default `none`; `deflate` takes a third of the space of JSON, and the time of reading grows several times. */
+  readonly compression?: "none" | "deflate";
+  /** AES-256-GCM of journal and parts. Default: not encrypted. */
+  readonly encryption?: KeyRing;
+  /** Appended bytes that may wait in memory for the disk. Default 32 MiB. */
+  readonly maxInFlightBytes?: number;
+  /** Space kept aside so that recovery can finish on a full disk. Default 1 MiB. */
+  readonly reserveBytes?: number;
+  /** Old manifests that are kept; 0 keeps all. Default 32. */
+  readonly manifestRetain?: number;
+  /** `true` holds the thread during each sync of a commit. Default false. */
+  readonly blockingSync?: boolean;
+  /** How long `open` waits for another process to let go of the directory, in milliseconds. Default 0: LOCKED at once. */
+  readonly lockTimeoutMillis?: number;
+}
+
+/**
+ * `open`; `no-space`: commits throw NO_SPACE until there is room; `poisoned`: until `reopen()`; `read-only`: opened on a full disk;
+ * `corrupt`: what is on disk is damaged, commits throw CORRUPT, reads of the rest go on.
+ */
+export type EngineState = "open" | "no-space" | "poisoned" | "read-only" | "corrupt" | "closed";
+
+/** How far commits are. `sealed <= durable <= accepted`. */
+export interface EngineHeads {
+  /** The last commit that was taken in. Only expectations look at it. */
+  readonly accepted: number;
+  readonly durable: number;
+  /** The last commit that is in parts. */
+  readonly sealed: number;
+}
+
+export interface EngineRecovery {
+  readonly epoch: number;
+  /** Records of commits that the journal held beyond what is sealed, read into memory. */
+  readonly replayedRecords: number;
+  readonly replayedCommits: number;
+  readonly millis: number;
+}
+
+export interface DurableEngine extends Engine {
+  readonly state: EngineState;
+  readonly dir: string;
+  /** Given when the store was made, the same for ever. */
+  readonly storeId: string;
+  readonly heads: EngineHeads;
+  /** What the last open or reopen found. */
+  readonly recovery: EngineRecovery;
+  setDurability(durability: Durability): void;
+  /** Syncs what has been committed so far, in every mode. */
+  flush(): Promise<number>;
+  /** Resolves when a commit would be taken in without waiting for room. */
+  ready(options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Seals all that is durable, and resolves when it is in parts. */
+  seal(): Promise<void>;
+  /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
+  reopen(): Promise<EngineRecovery>;
+  stats(): EngineStats;
+  close(): Promise<CloseReport>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Plain counters since open, and gauges. 0 in an error counter means healthy. Names as operators read them, prefix `ehdb_l0_`. */
+export interface EngineStats {
+  /** Records and operations taken in. */
+  readonly appends: number;
+  readonly commits: number;
+  readonly conflicts: number;
+  readonly dedupe_hits: number;
+  readonly dedupe_window_evictions: number;
+  /** Gauge. */
+  readonly dedupe_window_records: number;
+  readonly ingest_append_failed: number;
+  readonly ingest_decode_failed: number;
+  readonly recovered_active_records: number;
+  readonly seals: number;
+  readonly seal_failed: number;
+  readonly sealed_bytes: number;
+  readonly reads: number;
+  /** Parts that a read left out by their range, and by their bloom filter; and those it looked into. */
+  readonly parts_pruned: number;
+  readonly parts_bloom_pruned: number;
+  readonly parts_scanned: number;
+  readonly cold_loads: number;
+  readonly read_errors: number;
+  readonly manifest_versions_pruned: number;
+  readonly manifest_errors: number;
+  /** Gauges. */
+  readonly manifest_versions_retained: number;
+  readonly manifest_parts: number;
+  readonly unsealed_generations: number;
+  readonly unsealed_bytes: number;
+  readonly block_cache_bytes: number;
+  readonly block_cache_hits: number;
+  readonly block_cache_misses: number;
+}

@@ -1,0 +1,60 @@
+import { throwIfAborted } from "@ehdb/contracts";
+import type { Commit } from "@ehdb/contracts";
+import type { StagedBatch } from "./staged-batch.ts";
+import { Write } from "./write.ts";
+
+export interface CommitStep {
+  /** Takes the write in or refuses it, in this very turn; or returns what has to be waited for first. */
+  attempt(write: Write): Promise<void> | undefined;
+  /** Begins to load what the write will need. */
+  prefetch(write: Write): void;
+}
+
+/** Commits take effect in the order of their calls: one that must wait, for room or for what it rests on, holds up those behind. */
+export class CommitLine {
+  readonly #step: CommitStep;
+  readonly #waiting: Write[] = [];
+  #isMoving = false;
+
+  constructor(step: CommitStep) {
+    this.#step = step;
+  }
+
+  submit(batch: StagedBatch, signal: AbortSignal | undefined): Promise<Commit> {
+    throwIfAborted(signal, "the commit");
+    const write = new Write(batch);
+    if (!this.#isMoving) {
+      const wait = this.#step.attempt(write);
+      if (wait === undefined) return write.promise;
+      write.waitsWith(signal);
+      this.#waiting.push(write);
+      void this.#move(wait);
+    } else {
+      write.waitsWith(signal);
+      this.#waiting.push(write);
+      this.#step.prefetch(write);
+    }
+    return write.promise;
+  }
+
+  /** Refuses all that wait. */
+  rejectAll(error: unknown): void {
+    for (const write of this.#waiting.splice(0)) write.reject(error);
+  }
+
+  async #move(firstWait: Promise<void>): Promise<void> {
+    this.#isMoving = true;
+    let wait: Promise<void> | undefined = firstWait;
+    for (let write = this.#waiting[0]; write !== undefined; write = this.#waiting[0]) {
+      try {
+        if (wait !== undefined) await wait;
+        wait = write.isSettled ? undefined : this.#step.attempt(write);
+      } catch (error) {
+        wait = undefined;
+        write.reject(error);
+      }
+      if (wait === undefined && this.#waiting[0] === write) this.#waiting.shift();
+    }
+    this.#isMoving = false;
+  }
+}

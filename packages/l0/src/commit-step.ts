@@ -1,0 +1,264 @@
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
+import type { Appended, Expectation, LogRecord } from "@ehdb/contracts";
+import type { EngineTime, Journal } from "@ehdb/journal";
+import type { Acknowledgements } from "./acknowledgements.ts";
+import { offsetOf, placeAt } from "./chunks.ts";
+import type { CommitStep as Step } from "./commit-line.ts";
+import type { Counters } from "./counters.ts";
+import type { Dataset } from "./dataset.ts";
+import { COMMIT_FORMAT, COMMIT_HEADER_BYTES, operation, writeOp } from "./envelope.ts";
+import { unknownId } from "./heads.ts";
+import type { Heads } from "./heads.ts";
+import type { KnownId } from "./log-table.ts";
+import type { StagedBatch, StagedOp } from "./staged-batch.ts";
+import type { Store } from "./store.ts";
+import type { Write } from "./write.ts";
+
+/** What the step needs of the engine around it. */
+export interface CommitContext {
+  readonly journal: Journal;
+  readonly time: EngineTime;
+  readonly heads: Heads;
+  readonly counters: Counters;
+  readonly acknowledgements: Acknowledgements;
+  readonly store: Store;
+  /** Throws when the engine takes no commits. */
+  assertTakes(): void;
+  /** Freezes the active generation when it's full. */
+  accepted(): void;
+  /** What to wait for when too many generations wait to be sealed; throws when sealing fails. */
+  room(): Promise<void> | undefined;
+}
+
+/**
+ * The one place where commits are checked, minted and put in their place, in one turn of the loop: nothing can come between a check
+ * and what it allows. What isn't in memory is loaded first.
+ */
+export class CommitStep implements Step {
+  readonly #context: () => CommitContext;
+
+  constructor(context: () => CommitContext) {
+    this.#context = context;
+  }
+
+  attempt(write: Write): Promise<void> | undefined {
+    const context = this.#context();
+    try {
+      context.assertTakes();
+      const load = missing(context, write);
+      if (load !== undefined) return load;
+      const room = context.room();
+      if (room !== undefined) return room;
+      const repeated = repeatedCommit(context, write);
+      if (repeated !== undefined) {
+        context.counters.dedupe_hits++;
+        this.#answer(context, write, () => void this.#repeat(write, repeated));
+        return undefined;
+      }
+      const conflict = conflictOf(context, write);
+      if (conflict !== undefined) {
+        context.counters.conflicts++;
+        this.#answer(context, write, () => write.reject(conflict));
+        return undefined;
+      }
+      return this.#take(context, write);
+    } catch (error) {
+      write.reject(error);
+      return undefined;
+    }
+  }
+
+  prefetch(write: Write): void {
+    // Whoever needs it meets the error.
+    void missing(this.#context(), write)?.catch(() => undefined);
+  }
+
+  /** Mints and places; or says what to wait for, and has changed nothing. */
+  #take(context: CommitContext, write: Write): Promise<void> | undefined {
+    const { store, journal, counters } = context;
+    const { batch } = write;
+    const { active } = store;
+    const time = context.time.now();
+    const versions = mintVersions(context.heads, write);
+    const place = active.chunks.reserve(batch.bytes);
+    const buffer = active.chunks.buffer(place);
+    const start = offsetOf(place);
+    const places = encode(buffer, start, time, batch, versions);
+    let revision: number;
+    try {
+      revision = journal.append(buffer.subarray(start, start + batch.bytes));
+    } catch (error) {
+      active.chunks.release(batch.bytes);
+      if (isEhdbError(error, "QUEUE_FULL")) return journal.ready(batch.bytes);
+      counters.ingest_append_failed++;
+      throw error;
+    }
+    write.taken();
+    if (active.commits.add(place, batch.bytes) !== revision) {
+      throw new EhdbError(
+        "UNEXPECTED",
+        `the journal gave sequence ${revision}, where ${active.lastRevision} comes next`,
+        { revision },
+      );
+    }
+    const appended: Appended[] = [];
+    batch.ops.forEach((op, i) => {
+      const at = placeAt(place, places[i] as number);
+      if (op.operation !== operation.append) {
+        active.addWrite(op.to, at, revision, op.keyText);
+        return;
+      }
+      const version = versions[i] as number;
+      appended.push({ sort: op.to.nextSort, version });
+      active.addAppend(op.to, at, revision, op.keyText, version, op.idText);
+    });
+    counters.commits++;
+    counters.appends += batch.ops.length;
+    context.acknowledgements.wait(
+      revision,
+      () => write.resolve({ revision, time, appended, isDuplicate: false }),
+      (error) => write.reject(error),
+    );
+    context.accepted();
+    return undefined;
+  }
+
+  /** Answers once nothing that the answer may rest on can be lost any more. */
+  #answer({ acknowledgements, store }: CommitContext, write: Write, answer: () => void): void {
+    write.taken();
+    acknowledgements.wait(store.accepted, answer, (error) => write.reject(error));
+  }
+
+  async #repeat(write: Write, { first, appended }: Repeated): Promise<void> {
+    try {
+      const { time } = (await first.source.recordAt(first.sort)) as LogRecord;
+      write.resolve({ revision: first.revision, time, appended, isDuplicate: true });
+    } catch (error) {
+      write.reject(error);
+    }
+  }
+}
+
+/** Loads what of heads and ids isn't in memory; `undefined` when all is. */
+function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<void> | undefined {
+  const loads: Promise<void>[] = [];
+  for (const op of batch.ops) {
+    if (op.operation !== operation.append) continue;
+    if (heads.head(op.to, op.keyText, loaded) === undefined) loads.push(heads.loadHead(op.to, op.keyText, loaded));
+    if (op.idText !== undefined && heads.findId(op.to, op.keyText, op.idText, loaded) === undefined) {
+      loads.push(heads.loadId(op.to, op.keyText, op.idText, loaded));
+    }
+  }
+  for (const { to, key, expectation } of batch.expectations) {
+    if (expectation !== "any" && heads.head(to, key, loaded) === undefined) loads.push(heads.loadHead(to, key, loaded));
+  }
+  return loads.length === 0 ? undefined : Promise.all(loads).then(() => undefined);
+}
+
+interface Repeated {
+  readonly first: KnownId;
+  readonly appended: readonly Appended[];
+}
+
+/**
+ * The commit that wrote all of the batch's appends before, when there is one. ID_REUSED when an id is known in any other way.
+ */
+function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Repeated | undefined {
+  const appends = ops.filter((op) => op.operation === operation.append);
+  if (!appends.some(({ idText }) => idText !== undefined)) return undefined;
+  const found = appends.map(({ to, keyText, idText }) =>
+    idText === undefined ? unknownId : heads.findId(to, keyText, idText, loaded),
+  );
+  const place = found.findIndex((known) => known !== unknownId && known !== undefined);
+  if (place < 0) return undefined;
+  const first = found[place] as KnownId;
+  const appended: Appended[] = [];
+  for (const [i, known] of found.entries()) {
+    const how = difference(appends[i] as StagedOp, known, first);
+    if (how !== undefined) throw reused(appends[place] as StagedOp, first, how);
+    appended.push({ sort: (known as KnownId).sort, version: (known as KnownId).version });
+  }
+  if (!isInOrder(appends, appended)) throw reused(appends[place] as StagedOp, first, "in another order");
+  return { first, appended };
+}
+
+function difference(op: StagedOp, known: KnownId | null | undefined, first: KnownId): string | undefined {
+  if (known === unknownId || known === undefined) return "in other company";
+  if (known.revision !== first.revision) return "by another commit than others of this batch";
+  return Buffer.compare(known.hash, op.hash) === 0 ? undefined : "with other content";
+}
+
+/** In each dataset the positions rise as they did. */
+function isInOrder(appends: readonly StagedOp[], appended: readonly Appended[]): boolean {
+  const lasts = new Map<Dataset, number>();
+  return appends.every(({ to }, i) => {
+    const { sort } = appended[i] as Appended;
+    const rises = sort > (lasts.get(to) ?? 0);
+    lasts.set(to, sort);
+    return rises;
+  });
+}
+
+function reused(op: StagedOp, found: KnownId, how: string): EhdbError {
+  const { keyText: key, idText: id, to } = op;
+  const message = `an id of this batch (${JSON.stringify(id)}, key ${JSON.stringify(key)}) was committed before, at position ${found.sort} of ${to.name}, ${how}. Repeat a batch as it was, or give new ids`;
+  return new EhdbError("ID_REUSED", message, { dataset: to.name, key, id, sort: found.sort, version: found.version });
+}
+
+function conflictOf({ heads }: CommitContext, { batch, loaded }: Write): EhdbError | undefined {
+  for (const { to, key, expectation } of batch.expectations) {
+    if (expectation === "any") continue;
+    const actual = heads.head(to, key, loaded) as number;
+    if (holds(expectation, actual)) continue;
+    const what = to.order === "by-sort" ? "version" : "revision";
+    const message = `${to.name} ${JSON.stringify(key)} was expected to be at ${what} ${expectation}, and is at ${actual}. Read it, decide again, and retry`;
+    return new EhdbError("CONFLICT", message, { dataset: to.name, key, expected: expectation, actual });
+  }
+  return undefined;
+}
+
+function holds(expectation: Exclude<Expectation, "any">, actual: number): boolean {
+  if (expectation === "none") return actual === 0;
+  if (expectation === "exists") return actual > 0;
+  return actual === expectation;
+}
+
+/** The version that each append gets. */
+function mintVersions(heads: Heads, { batch: { ops }, loaded }: Write): number[] {
+  const first = ops[0] as StagedOp;
+  if (ops.length === 1)
+    return first.operation === operation.append ? [(heads.head(first.to, first.keyText, loaded) as number) + 1] : [0];
+  const next = new Map<string, number>();
+  return ops.map((op) => {
+    if (op.operation !== operation.append) return 0;
+    const key = `${op.dataset} ${op.keyText}`;
+    const last = next.get(key) ?? heads.head(op.to, op.keyText, loaded);
+    const version = (last as number) + 1;
+    next.set(key, version);
+    return version;
+  });
+}
+
+/** Writes the commit's bytes; returns where each op begins. */
+function encode(
+  buffer: Buffer,
+  start: number,
+  time: number,
+  { ops }: StagedBatch,
+  versions: readonly number[],
+): number[] {
+  buffer[start] = COMMIT_FORMAT;
+  buffer.writeDoubleLE(time, start + 1);
+  let at = start + COMMIT_HEADER_BYTES;
+  const sorts = new Map<Dataset, number>();
+  return ops.map((op, i) => {
+    const place = at;
+    let sort = 0;
+    if (op.operation === operation.append) {
+      sort = sorts.get(op.to) ?? op.to.nextSort;
+      sorts.set(op.to, sort + 1);
+    }
+    at = writeOp(buffer, at, op, sort, versions[i] as number);
+    return place;
+  });
+}

@@ -1,0 +1,38 @@
+/** Plain counters since open; `EngineStats` says what they mean. */
+export interface Counters {
+  appends: number;
+  commits: number;
+  conflicts: number;
+  dedupe_hits: number;
+  ingest_append_failed: number;
+  ingest_decode_failed: number;
+  recovered_active_records: number;
+  seals: number;
+  seal_failed: number;
+  sealed_bytes: number;
+  reads: number;
+  parts_pruned: number;
+  parts_bloom_pruned: number;
+  parts_scanned: number;
+  read_errors: number;
+}
+
+export function noCounts(): Counters {
+  return {
+    appends: 0,
+    commits: 0,
+    conflicts: 0,
+    dedupe_hits: 0,
+    ingest_append_failed: 0,
+    ingest_decode_failed: 0,
+    recovered_active_records: 0,
+    seals: 0,
+    seal_failed: 0,
+    sealed_bytes: 0,
+    reads: 0,
+    parts_pruned: 0,
+    parts_bloom_pruned: 0,
+    parts_scanned: 0,
+    read_errors: 0,
+  };
+}

@@ -1,0 +1,47 @@
+import type { DatasetOrder } from "@ehdb/contracts";
+import { LRUCache } from "lru-cache";
+import type { DatasetMeta } from "./meta.ts";
+
+/** Heads of keys that are only in parts, kept after they were loaded. */
+const mostHeads = 131_072;
+
+/** Opens of which the log's end is remembered, to tell checkpoints that a crash took back. */
+const mostCuts = 32;
+
+/** One dataset at run time: what the next commit needs to know without reading. */
+export class Dataset {
+  readonly id: number;
+  readonly name: string;
+  readonly order: DatasetOrder;
+  /** Of a log: see `DatasetMeta`. */
+  cuts: DatasetMeta["cuts"];
+  /** Of a log: the position that the next record gets. */
+  nextSort: number;
+  /**
+   * The head of keys as far as parts know it: a log's last version, a map's live revision; 0 for none. What is newer stands in
+   * the generations, which are asked first.
+   */
+  readonly heads: LRUCache<string, number> = new LRUCache({ max: mostHeads });
+
+  /** Rises when heads begin or end to come from generations that leave memory: a load that was under way may be stale. */
+  fills = 0;
+
+  constructor(meta: DatasetMeta, nextSort: number) {
+    this.id = meta.id;
+    this.name = meta.name;
+    this.order = meta.order;
+    this.cuts = meta.cuts;
+    this.nextSort = nextSort;
+  }
+
+  /** What the manifest is to know. */
+  get meta(): DatasetMeta {
+    const { id, name, order, nextSort, cuts } = this;
+    return { id, name, order, nextSort, cuts };
+  }
+
+  /** From here on positions are given in `epoch`. */
+  beginEpoch(epoch: number): void {
+    if (this.order === "by-sort") this.cuts = [...this.cuts, { epoch, firstSort: this.nextSort }].slice(-mostCuts);
+  }
+}

@@ -1,0 +1,32 @@
+import type { EngineStats } from "./api.ts";
+import type { Counters } from "./counters.ts";
+import type { Opened } from "./engine.ts";
+import type { Run } from "./run.ts";
+
+export function engineStats(counters: Counters, run: Run, { sealed, options, recovered }: Opened): EngineStats {
+  const manifest = sealed.manifestStats;
+  const { cache } = sealed.context;
+  const { generations } = run.store.view;
+  const logs = [...run.store.byId.values()].filter(({ order }) => order === "by-sort");
+  const { dedupeWindow } = options;
+  return {
+    ...counters,
+    recovered_active_records: recovered.report.replayedRecords,
+    dedupe_window_records: sum(logs.map(({ nextSort }) => Math.min(dedupeWindow, nextSort - 1))),
+    dedupe_window_evictions: sum(logs.map(({ nextSort }) => Math.max(0, nextSort - 1 - dedupeWindow))),
+    cold_loads: run.heads.coldLoads,
+    manifest_versions_pruned: manifest.versionsPruned,
+    manifest_versions_retained: manifest.versionsRetained,
+    manifest_errors: manifest.errors,
+    manifest_parts: sealed.state.parts.size,
+    unsealed_generations: generations.length,
+    unsealed_bytes: sum(generations.map(({ chunks }) => chunks.bytes)),
+    block_cache_bytes: cache.stats.bytes,
+    block_cache_hits: cache.stats.hits,
+    block_cache_misses: cache.stats.misses,
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

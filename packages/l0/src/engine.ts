@@ -1,0 +1,257 @@
+import { EhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
+import type { Commit, LogDataset, MapDataset, WriteBatch } from "@ehdb/contracts";
+import type { CloseReport, Durability, Journal } from "@ehdb/journal";
+import type { DurableEngine, EngineHeads, EngineRecovery, EngineState, EngineStats } from "./api.ts";
+import { CommitLine } from "./commit-line.ts";
+import { CommitStep } from "./commit-step.ts";
+import type { ContentHash } from "./content-hash.ts";
+import { noCounts } from "./counters.ts";
+import type { Counters } from "./counters.ts";
+import type { Dataset } from "./dataset.ts";
+import { engineStats } from "./engine-stats.ts";
+import { LogReads } from "./log-reads.ts";
+import { MapReads } from "./map-reads.ts";
+import { News } from "./news.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { checkSignal, checkWhole } from "./read-options.ts";
+import type { ReadContext } from "./read-context.ts";
+import { countedBatches } from "./reading.ts";
+import type { Recovered } from "./recovery.ts";
+import { Run } from "./run.ts";
+import type { Sealed } from "./sealed.ts";
+import { noDataset, StagedBatch, wrongOrder } from "./staged-batch.ts";
+
+/** What an open has found and opened. */
+export interface Opened {
+  readonly options: ResolvedOptions;
+  readonly journal: Journal;
+  readonly sealed: Sealed;
+  readonly recovered: Recovered;
+  readonly hash: ContentHash;
+  /** Recovers again, after the journal has. */
+  readonly recoverAgain: () => Promise<Recovered>;
+}
+
+/** An open engine: commits, reads and seals meet over one store, which a reopen replaces. */
+export class OpenEngine implements DurableEngine {
+  recovery: EngineRecovery;
+  readonly #opened: Opened;
+  readonly #counters: Counters = noCounts();
+  readonly #line: CommitLine;
+  readonly #news: News;
+  readonly #reads: ReadContext;
+  #run: Run;
+  /** Why commits are refused for good, when what is on disk is damaged. */
+  #damage: EhdbError | undefined;
+  #reopening: Promise<EngineRecovery> | undefined;
+  #closing: Promise<CloseReport> | undefined;
+
+  constructor(opened: Opened) {
+    this.#opened = opened;
+    this.#run = this.#begin(opened.recovered);
+    this.recovery = opened.recovered.report;
+    this.#line = new CommitLine(new CommitStep(() => this.#run));
+    this.#news = new News(opened.journal, () => this.#run.store.accepted);
+    this.#reads = this.#readContext();
+  }
+
+  get dir(): string {
+    return this.#opened.options.dir;
+  }
+
+  get storeId(): string {
+    return this.#opened.sealed.state.store;
+  }
+
+  get epoch(): number {
+    return this.#opened.journal.epoch;
+  }
+
+  get state(): EngineState {
+    if (this.#closing !== undefined) return "closed";
+    return this.#damage === undefined ? this.#opened.journal.state : "corrupt";
+  }
+
+  get revision(): number {
+    return this.#opened.journal.last;
+  }
+
+  get heads(): EngineHeads {
+    const { journal, sealed } = this.#opened;
+    return {
+      accepted: this.#run.store.accepted,
+      durable: journal.cursors.durable,
+      sealed: sealed.state.sealedThrough,
+    };
+  }
+
+  log(name: string): LogDataset {
+    this.#assertOpen();
+    const dataset = this.#dataset(name);
+    if (dataset.order !== "by-sort") throw wrongOrder(dataset, "by-sort");
+    return new LogReads(this.#reads, name);
+  }
+
+  map(name: string): MapDataset {
+    this.#assertOpen();
+    const dataset = this.#dataset(name);
+    if (dataset.order !== "by-key") throw wrongOrder(dataset, "by-key");
+    return new MapReads(this.#reads, name);
+  }
+
+  /** Not an async function: a promise a commit is enough. */
+  commit(stage: (batch: WriteBatch) => void, options: { readonly signal?: AbortSignal } = {}): Promise<Commit> {
+    try {
+      this.#assertOpen();
+      refuseUnknown(options, ["signal"], "");
+      checkSignal(options.signal);
+      const batch = new StagedBatch(this.#run.store.datasets, this.#opened.hash);
+      batch.fill(stage);
+      return this.#line.submit(batch, options.signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async news(revision: number): Promise<void> {
+    this.#assertOpen();
+    checkWhole("revision", revision, 0);
+    return this.#news.wait(revision);
+  }
+
+  setDurability(durability: Durability): void {
+    this.#opened.journal.setDurability(durability);
+  }
+
+  async flush(): Promise<number> {
+    this.#assertOpen();
+    return await this.#opened.journal.flush();
+  }
+
+  async ready(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    this.#assertOpen();
+    throwIfAborted(options.signal, "ready()");
+    this.#run.assertTakes();
+    for (let room = this.#run.room(); room !== undefined; room = this.#run.room()) await room;
+    await this.#opened.journal.ready(undefined, options);
+  }
+
+  async seal(): Promise<void> {
+    this.#assertOpen();
+    const run = this.#run;
+    run.freeze();
+    const through = run.store.frozen.at(-1)?.lastRevision ?? 0;
+    while (this.heads.sealed < through) {
+      if (this.#run !== run)
+        throw new EhdbError("POISONED", "the engine was reopened while it sealed. Call seal() again", {});
+      await run.sealer.progress();
+    }
+  }
+
+  async reopen(): Promise<EngineRecovery> {
+    this.#assertOpen();
+    const { state } = this.#opened.journal;
+    if (state !== "poisoned" && state !== "read-only") return this.recovery;
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = undefined;
+    });
+    return await this.#reopening;
+  }
+
+  stats(): EngineStats {
+    return engineStats(this.#counters, this.#run, this.#opened);
+  }
+
+  async close(): Promise<CloseReport> {
+    this.#closing ??= this.#close();
+    return await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #begin(recovered: Recovered): Run {
+    const { options, journal, sealed } = this.#opened;
+    return new Run(options, journal, sealed, recovered, this.#counters, {
+      assertOpen: () => {
+        this.#assertOpen();
+        if (this.#damage !== undefined) throw this.#damage;
+      },
+      accepted: () => this.#news.arrived(),
+      damaged: (damage) => {
+        this.#damage = damage;
+      },
+    });
+  }
+
+  async #reopen(): Promise<EngineRecovery> {
+    const { journal, recoverAgain } = this.#opened;
+    const before = this.#run;
+    const message =
+      "the disk failed and the engine is being reopened: what waited to commit wasn't taken in. Commit it again";
+    const reason = new EhdbError("POISONED", message, { dir: this.dir });
+    this.#line.rejectAll(reason);
+    await before.end(reason);
+    await journal.reopen();
+    const recovered = await recoverAgain();
+    this.#run = this.#begin(recovered);
+    this.recovery = recovered.report;
+    this.#news.announce();
+    return this.recovery;
+  }
+
+  async #close(): Promise<CloseReport> {
+    const closed = this.#closed();
+    await this.#reopening?.catch(() => undefined);
+    this.#line.rejectAll(closed);
+    this.#news.announce();
+    await this.#run.end(closed);
+    const report = await this.#opened.journal.close();
+    await this.#opened.sealed.close();
+    this.#news.announce();
+    return report;
+  }
+
+  #readContext(): ReadContext {
+    return {
+      view: () => this.#run.store.view,
+      readable: () => this.revision,
+      epoch: () => this.epoch,
+      dataset: (name) => this.#dataset(name),
+      assertOpen: () => this.#assertOpen(),
+      beginRead: () => {
+        this.#assertOpen();
+        this.#counters.reads++;
+      },
+      reading: (begin, signal) =>
+        countedBatches(begin, {
+          begun: () => {
+            this.#counters.reads++;
+          },
+          step: () => {
+            this.#assertOpen();
+            throwIfAborted(signal, "the read");
+          },
+          failed: () => {
+            this.#counters.read_errors++;
+          },
+        }),
+    };
+  }
+
+  #dataset(name: string): Dataset {
+    const { datasets } = this.#run.store;
+    const dataset = datasets.get(name);
+    if (dataset === undefined) throw noDataset(name, datasets);
+    return dataset;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw this.#closed();
+  }
+
+  #closed(): EhdbError {
+    return new EhdbError("CLOSED", "the engine is closed. Open it again", { dir: this.dir });
+  }
+}

@@ -1,0 +1,22 @@
+import { EhdbError } from "@ehdb/contracts";
+
+/** The system's name of an error: ENOSPC, EIO, … */
+function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+}
+
+export const isAbsent = (error: unknown): boolean => errnoOf(error) === "ENOENT";
+
+/** What the disk said, as IO_ERROR, or NO_SPACE when it's full; anything else stays what it is. */
+export function diskError(error: unknown, what: string, path: string): unknown {
+  const errno = errnoOf(error);
+  if (error instanceof EhdbError || !(error instanceof Error) || errno === undefined) return error;
+  const reason = error.message;
+  if (errno === "ENOSPC" || errno === "EDQUOT") {
+    const message = `${what} failed: the disk is full (${reason}). Free some space, then call again`;
+    return new EhdbError("NO_SPACE", message, { path, errno }, error);
+  }
+  const message = `${what} failed: ${reason}. What was acknowledged is still there; call again, or open the store anew`;
+  return new EhdbError("IO_ERROR", message, { path, errno }, error);
+}

@@ -1,0 +1,255 @@
+import { join } from "node:path";
+import { EhdbError } from "@ehdb/contracts";
+import type { Host } from "@ehdb/host";
+import type { ManifestEdit } from "../meta.ts";
+import { diskError } from "./disk-error.ts";
+import { encodeCurrent } from "./format.ts";
+import { readInForce } from "./in-force.ts";
+import type { Found } from "./in-force.ts";
+import { brokenByEdit, brokenInvariant } from "./invariants.ts";
+import { CURRENT, listDirectory } from "./layout.ts";
+import type { Listing } from "./layout.ts";
+import { ManifestFile } from "./manifest-file.ts";
+import { publish, reportedAlready } from "./publish.ts";
+import { RetainedManifests } from "./retention.ts";
+import { LiveState } from "./state.ts";
+import type { ManifestState } from "./state.ts";
+
+export interface ManifestOptions {
+  readonly host: Host;
+  /** The engine's directory. Whoever opens a manifest to write holds the lock of the journal in it. */
+  readonly dir: string;
+  /** Older manifests that are kept; default 32. 0 keeps all. */
+  readonly retain?: number;
+  /** The journal's epoch of this open: it stands in the snapshots. */
+  readonly epoch: number;
+}
+
+/** Since the open. */
+export interface ManifestStats {
+  /** Acknowledged, those in snapshots included. */
+  readonly edits: number;
+  /** Of manifests and CURRENT. */
+  readonly bytesWritten: number;
+  /** Manifests begun. */
+  readonly snapshots: number;
+  readonly versionsPruned: number;
+  /** Older manifests that are kept now. */
+  readonly versionsRetained: number;
+  /** Of begins, appends and recoveries that failed, and of removals. */
+  readonly errors: number;
+}
+
+const DEFAULT_RETAIN = 32;
+
+/**
+ * Reads what is sealed. Nothing is written, and nothing may be served, before `begin`.
+ *
+ * CORRUPT, with the file and the offset; UNSUPPORTED_VERSION; IO_ERROR; INVALID_OPTION.
+ */
+export async function openManifest(options: ManifestOptions): Promise<Manifest> {
+  const { host, dir, retain = DEFAULT_RETAIN, epoch } = options;
+  for (const [option, value] of Object.entries({ retain, epoch })) {
+    if (Number.isSafeInteger(value) && value >= 0) continue;
+    throw new EhdbError("INVALID_OPTION", `${option} is ${value}: give a whole number, 0 or more`, { option, value });
+  }
+  try {
+    const found = await readInForce(host, dir);
+    const listing = await listDirectory(host, dir);
+    return new Manifest({ host, dir, retain, epoch }, found, listing);
+  } catch (error) {
+    throw diskError(error, "Reading the manifest", dir);
+  }
+}
+
+/** The durable list of what is sealed, open for edits. Its calls take effect one after another, in their order. */
+export class Manifest {
+  /** There was no store in the directory, or one whose first open didn't come to its end: nobody was promised anything. */
+  readonly isNew: boolean;
+  /** What the last writer left behind its last whole edit: an edit that nobody was promised. */
+  readonly tornBytes: number;
+  readonly #options: Required<ManifestOptions>;
+  readonly #retained: RetainedManifests;
+  readonly #counts = { edits: 0, bytesWritten: 0, snapshots: 0, versionsPruned: 0, errors: 0 };
+  /** Ids of parts that were given out and aren't in the state yet. */
+  readonly #taken: Set<number> = new Set();
+  #state: LiveState;
+  /** `undefined` before `begin`, and after an error: then the next edit goes into a new one. */
+  #file: ManifestFile | undefined;
+  /** What CURRENT durably names; 0 for nothing. */
+  #inForce: number;
+  #lastId: number;
+  #nextPartId: number;
+  #temporaries: readonly string[];
+  #hasBegun = false;
+  #isClosed = false;
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(options: Required<ManifestOptions>, found: Found | undefined, listing: Listing) {
+    const { host, dir, retain } = options;
+    const header = found?.replayed.header;
+    this.isNew = found?.isInForce !== true;
+    this.tornBytes = found?.replayed.tornBytes ?? 0;
+    this.#options = options;
+    this.#state = found?.replayed.state ?? new LiveState(host.random.id(), host.random.id());
+    this.#inForce = found?.isInForce === true ? found.replayed.header.id : 0;
+    this.#lastId = Math.max(header?.id ?? 0, ...listing.manifests.slice(-1));
+    this.#nextPartId = Math.max(this.#state.nextPartId, listing.highestPart + 1);
+    this.#temporaries = listing.temporaries;
+    const older = listing.manifests.filter((id) => id !== this.#inForce);
+    this.#retained = new RetainedManifests(host, dir, retain, older);
+  }
+
+  /** What is acknowledged; it changes with each edit. */
+  get state(): ManifestState {
+    return this.#state;
+  }
+
+  /** The manifest in force; 0 before there is one. */
+  get id(): number {
+    return this.#inForce;
+  }
+
+  /** An id that no part ever had. It is used up, also when no edit adds it. */
+  takePartId(): number {
+    const id = this.#nextPartId++;
+    this.#taken.add(id);
+    return id;
+  }
+
+  /**
+   * Starts to write: puts the state, and `edit` with it, into a new manifest and switches CURRENT. When it fails, it can be called
+   * again. Errors as of `append`.
+   */
+  async begin(edit?: ManifestEdit): Promise<void> {
+    const own = structuredClone(edit);
+    await this.#inTurn(async () => {
+      if (own !== undefined) this.#validate(own);
+      await this.#switch(own);
+      this.#hasBegun = true;
+    });
+  }
+
+  /**
+   * Resolves when the edit is durable; only then it is in the state. UNEXPECTED for one that breaks an invariant: nothing was written.
+   * IO_ERROR or NO_SPACE when the disk failed: the edit isn't in the state, a crash may show it all the same, and it may be appended
+   * again. Parts that it adds are kept until an edit, or `recover`, has succeeded. TOO_LARGE, CLOSED.
+   */
+  async append(edit: ManifestEdit): Promise<void> {
+    const own = structuredClone(edit);
+    await this.#inTurn(async () => {
+      if (!this.#hasBegun) throw new EhdbError("UNEXPECTED", "an edit before begin(): begin first, then append");
+      this.#validate(own);
+      await this.#write(own);
+    });
+  }
+
+  /** After an error: puts the acknowledged state into a new manifest. Does nothing when there was none. Errors as of `append`. */
+  recover(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#hasBegun && this.#file === undefined) await this.#switch(undefined);
+    });
+  }
+
+  /** The ids of older manifests that are kept, rising; also of some that a crash or an error left before CURRENT named them. */
+  retained(): readonly number[] {
+    return [...this.#retained.ids];
+  }
+
+  stats(): ManifestStats {
+    return { ...this.#counts, versionsRetained: this.#retained.ids.length };
+  }
+
+  /** Waits for what is under way. Writes nothing. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#queue;
+    await this.#leaveFile();
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const { dir } = this.#options;
+    if (this.#isClosed) return Promise.reject(new EhdbError("CLOSED", `the manifest in ${dir} is closed`, { dir }));
+    const run = this.#queue.then(work).catch((error: unknown) => {
+      this.#counts.errors++;
+      throw diskError(error, "Writing the manifest", dir);
+    });
+    this.#queue = run.catch(reportedAlready);
+    return run;
+  }
+
+  #validate(edit: ManifestEdit): void {
+    const broken = brokenByEdit(this.#state, edit, (id) => this.#taken.has(id));
+    if (broken !== undefined) throw brokenInvariant(broken);
+  }
+
+  async #write(edit: ManifestEdit): Promise<void> {
+    const file = this.#file;
+    const entry = file?.encode(edit);
+    if (file === undefined || entry === undefined || file.isFull(entry)) {
+      await this.#switch(edit);
+      return;
+    }
+    try {
+      await file.append(entry);
+    } catch (error) {
+      await this.#leaveFile();
+      throw error;
+    }
+    this.#counts.bytesWritten += entry.length;
+    this.#state.apply(edit);
+    this.#acknowledge(edit);
+  }
+
+  /** Puts the acknowledged state, and `edit`, into a new manifest, and then, durably, its name into CURRENT. */
+  async #switch(edit: ManifestEdit | undefined): Promise<void> {
+    const { host, dir, epoch } = this.#options;
+    const next = this.#state.copy();
+    if (edit !== undefined) next.apply(edit);
+    next.epoch = epoch;
+    next.nextPartId = Math.max(next.nextPartId, this.#nextPartId);
+    await this.#leaveFile();
+    if (!this.#hasBegun) await host.files.makeDirectory(dir);
+    const file = await ManifestFile.create(host, dir, ++this.#lastId, this.#inForce, next);
+    // From here on a crash may show it in force.
+    this.#retained.add(file.id);
+    const current = encodeCurrent(file);
+    try {
+      const named = await publish(host, dir, CURRENT, current);
+      await named.close().catch(reportedAlready);
+    } catch (error) {
+      await file.close().catch(reportedAlready);
+      throw error;
+    }
+    this.#file = file;
+    this.#state = next;
+    this.#counts.snapshots++;
+    this.#counts.bytesWritten += file.snapshotBytes + current.length;
+    if (edit !== undefined) this.#acknowledge(edit);
+    await this.#removeOlder(file.id);
+  }
+
+  #acknowledge(edit: ManifestEdit): void {
+    this.#counts.edits++;
+    for (const { id } of edit.add ?? []) this.#taken.delete(id);
+  }
+
+  /** CURRENT durably names `id`. What can't be removed is counted, and fails nothing. */
+  async #removeOlder(id: number): Promise<void> {
+    this.#retained.replace(this.#inForce, id);
+    this.#inForce = id;
+    const { pruned, errors } = await this.#retained.prune();
+    this.#counts.versionsPruned += pruned;
+    this.#counts.errors += errors;
+    for (const name of this.#temporaries) {
+      await this.#options.host.files.remove(join(this.#options.dir, name)).catch(reportedAlready);
+    }
+    this.#temporaries = [];
+  }
+
+  async #leaveFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close().catch(reportedAlready);
+  }
+}

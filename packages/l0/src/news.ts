@@ -1,0 +1,55 @@
+import type { Journal } from "@ehdb/journal";
+
+interface Waiter {
+  readonly revision: number;
+  readonly resolve: () => void;
+}
+
+/** Tells those who follow that more can be read, or that something else has changed. */
+export class News {
+  readonly #journal: Journal;
+  readonly #accepted: () => number;
+  #waiting: Waiter[] = [];
+  #isAsking = false;
+
+  constructor(journal: Journal, accepted: () => number) {
+    this.#journal = journal;
+    this.#accepted = accepted;
+  }
+
+  /** Resolves when more than `revision` can be read. */
+  wait(revision: number): Promise<void> {
+    if (this.#journal.last > revision) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push({ revision, resolve });
+      this.arrived();
+    });
+  }
+
+  /** Something was taken in: it will be readable soon. */
+  arrived(): void {
+    if (this.#waiting.length > 0 && !this.#isAsking && this.#accepted() > this.#journal.last) void this.#ask();
+  }
+
+  /** All who wait look again. */
+  announce(): void {
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    try {
+      await this.#journal.readable(this.#journal.last + 1);
+    } catch {
+      // The journal was poisoned or closed: whoever waits meets that by itself.
+    }
+    this.#isAsking = false;
+    const { last } = this.#journal;
+    const waiting = this.#waiting.splice(0);
+    for (const waiter of waiting) {
+      if (waiter.revision < last) waiter.resolve();
+      else this.#waiting.push(waiter);
+    }
+    this.arrived();
+  }
+}

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import { MIB } from "@ehdb/contracts";
+import { openJournal } from "@ehdb/journal";
+import type { Journal } from "@ehdb/journal";
+import type { DurableEngine, EngineOptions } from "./api.ts";
+import { BlockCache } from "./block-cache.ts";
+import { loadContentHash } from "./content-hash.ts";
+import { OpenEngine } from "./engine.ts";
+import { openManifest } from "./manifest/manifest.ts";
+import type { Manifest } from "./manifest/manifest.ts";
+import { resolveOptions } from "./options.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { PartHandles } from "./part/part-handles.ts";
+import { datasetsFor, recover } from "./recovery.ts";
+import type { Recovered } from "./recovery.ts";
+import { Sealed } from "./sealed.ts";
+
+/**
+ * Opens an engine, making its directory when there is none, and locks it. Errors: INVALID_OPTION, LOCKED, CORRUPT, KEY_MISSING, WRONG_KEY,
+ * UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE; on all of them nothing that was stored is changed.
+ */
+export async function openEngine(options: EngineOptions): Promise<DurableEngine> {
+  const resolved = resolveOptions(options);
+  const hash = await loadContentHash();
+  const journal = await openJournal(journalOptions(resolved));
+  let manifest: Manifest | undefined;
+  let handles: PartHandles | undefined;
+  try {
+    const { host, dir, manifestRetain: retain, encryption, blockCacheBytes } = resolved;
+    manifest = await openManifest({ host, dir, retain, epoch: journal.epoch });
+    handles = new PartHandles(host);
+    const sealed = new Sealed(resolved, manifest, {
+      host,
+      handles,
+      cache: new BlockCache(blockCacheBytes),
+      encryption,
+    });
+    const opened = { options: resolved, journal, sealed, hash };
+    const recoverAgain = (): Promise<Recovered> => recoverStore(resolved, journal, sealed);
+    return new OpenEngine({ ...opened, recovered: await recoverAgain(), recoverAgain });
+  } catch (error) {
+    await manifest?.close();
+    await handles?.close();
+    await journal.close();
+    throw error;
+  }
+}
+
+/** What stands in parts and journal, in memory; and in the manifest, that another epoch has begun. */
+async function recoverStore(options: ResolvedOptions, journal: Journal, sealed: Sealed): Promise<Recovered> {
+  const { host, datasets: specs } = options;
+  const known = [...sealed.state.datasets.values()];
+  const metas = datasetsFor(specs, known);
+  const recovered = await recover(
+    { host, journal, specs, metas, fullness: options, parts: sealed.parts() },
+    sealed.state,
+  );
+  const datasets = [...recovered.store.byId.values()].map(({ meta }) => meta);
+  // What isn't sealed gets its positions again when it's replayed.
+  const sealedMetas = datasets.map((meta) => ({
+    ...meta,
+    nextSort: sealed.state.datasets.get(meta.id)?.nextSort ?? 1,
+  }));
+  if (journal.state !== "read-only") await sealed.begin({ datasets: sealedMetas });
+  return recovered;
+}
+
+function journalOptions(options: ResolvedOptions): Parameters<typeof openJournal>[0] {
+  const {
+    dir,
+    host,
+    durability,
+    encryption,
+    maxInFlightBytes,
+    reserveBytes,
+    blockingSync,
+    lockTimeoutMillis,
+    sealMaxBytes,
+  } = options;
+  return {
+    dir: join(dir, "journal"),
+    host,
+    durability,
+    segmentBytes: Math.max(MIB, sealMaxBytes),
+    maxInFlightBytes,
+    reserveBytes,
+    blockingSync,
+    lockTimeoutMillis,
+    ...(encryption === undefined ? {} : { encryption }),
+  };
+}

@@ -1,0 +1,95 @@
+import { resolve } from "node:path";
+import { DEFAULT_IN_FLIGHT_BYTES, invalidOption, KIB, MIB, optionReader, refuseUnknown } from "@ehdb/contracts";
+import type { DatasetSpec } from "@ehdb/contracts";
+import { realHost } from "@ehdb/host";
+import type { Host } from "@ehdb/host";
+import type { Durability, KeyRing } from "@ehdb/journal";
+import type { EngineOptions } from "./api.ts";
+import type { Fullness } from "./fullness.ts";
+
+/** Every option with its value. */
+export interface ResolvedOptions extends Fullness {
+  readonly dir: string;
+  readonly datasets: readonly DatasetSpec[];
+  readonly host: Host;
+  readonly durability: Durability;
+  readonly sealMaxAgeSeconds: number | undefined;
+  readonly dedupeWindow: number;
+  readonly blockCacheBytes: number;
+  readonly compression: "none" | "deflate";
+  readonly encryption: KeyRing | undefined;
+  readonly maxInFlightBytes: number;
+  readonly reserveBytes: number;
+  readonly manifestRetain: number;
+  readonly blockingSync: boolean;
+  readonly lockTimeoutMillis: number;
+}
+
+const known = [
+  "dir",
+  "datasets",
+  "host",
+  "durability",
+  "sealMaxBytes",
+  "sealMaxCommits",
+  "sealMaxAgeSeconds",
+  "dedupeWindow",
+  "blockCacheBytes",
+  "compression",
+  "encryption",
+  "maxInFlightBytes",
+  "reserveBytes",
+  "manifestRetain",
+  "blockingSync",
+  "lockTimeoutMillis",
+] as const satisfies (keyof EngineOptions)[];
+
+const GIB = 1024 * MIB;
+const mostAgeSeconds = 365 * 86_400;
+const datasetName = /^[a-z0-9_.-]{1,64}$/;
+
+/** INVALID_OPTION before anything is touched. What the journal takes as it is, the journal checks. */
+export function resolveOptions(options: EngineOptions): ResolvedOptions {
+  refuseUnknown(options, known, "");
+  const { whole, oneOf, flag } = optionReader(options);
+  if (typeof options.dir !== "string" || options.dir === "")
+    throw invalidOption("dir", options.dir, "the path of a directory");
+  return {
+    dir: resolve(options.dir),
+    datasets: checkDatasets(options.datasets),
+    host: options.host ?? realHost(),
+    durability: oneOf("durability", ["sync", "batch", "async"], "sync"),
+    sealMaxBytes: whole("sealMaxBytes", 8 * MIB, 64 * KIB, 256 * MIB),
+    sealMaxCommits: whole("sealMaxCommits", 65_536, 1, 2 ** 24),
+    sealMaxAgeSeconds:
+      options.sealMaxAgeSeconds === undefined ? undefined : whole("sealMaxAgeSeconds", 0, 1, mostAgeSeconds),
+    dedupeWindow: whole("dedupeWindow", 65_536, 0, 2 ** 24),
+    blockCacheBytes: whole("blockCacheBytes", 64 * MIB, MIB, 64 * GIB),
+    compression: oneOf("compression", ["none", "deflate"], "none"),
+    encryption: options.encryption,
+    maxInFlightBytes: options.maxInFlightBytes ?? DEFAULT_IN_FLIGHT_BYTES,
+    reserveBytes: options.reserveBytes ?? MIB,
+    manifestRetain: whole("manifestRetain", 32, 0, 1_000_000),
+    blockingSync: flag("blockingSync"),
+    lockTimeoutMillis: options.lockTimeoutMillis ?? 0,
+  };
+}
+
+function checkDatasets(specs: unknown): readonly DatasetSpec[] {
+  if (!Array.isArray(specs) || specs.length === 0) {
+    throw invalidOption("datasets", specs, "an array of at least one { name, order }");
+  }
+  const names = new Set<string>();
+  return specs.map((spec: DatasetSpec) => {
+    refuseUnknown(spec, ["name", "order"], "datasets.");
+    const { name, order } = spec;
+    if (typeof name !== "string" || !datasetName.test(name)) {
+      throw invalidOption("datasets.name", name, "1 to 64 characters of a-z, 0-9, -, _ and .");
+    }
+    if (order !== "by-sort" && order !== "by-key")
+      throw invalidOption("datasets.order", order, '"by-sort" or "by-key"');
+    if (names.has(name)) throw invalidOption("datasets.name", name, "a name that stands once");
+    names.add(name);
+    return { name, order };
+  });
+}

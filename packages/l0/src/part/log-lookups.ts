@@ -1,0 +1,160 @@
+import type { LogRecord } from "@ehdb/contracts";
+import { ENTRY_HEADER_BYTES, sortAt } from "../envelope.ts";
+import { SectionCursor } from "./block-index.ts";
+import { mayHold } from "./bloom.ts";
+import { logEntries, logEntryAt, viewOf } from "./entry-cells.ts";
+import { foundIdAt, idCells, isIdOf } from "./ids-section.ts";
+import type { FoundId } from "./ids-section.ts";
+import type { Lookup } from "./lookup.ts";
+import type { PartFile } from "./part-file.ts";
+import type { PartFooter } from "./part-format.ts";
+import { noBytes } from "./position.ts";
+import type { Position } from "./position.ts";
+import { isPostingOf, pieceAt, postingCells, versionRangeAt } from "./postings.ts";
+import type { Piece, VersionRange } from "./postings.ts";
+import { readAhead } from "./read-ahead.ts";
+import type { SearchId, SearchKey } from "./search-key.ts";
+import { lowerBound, slotAt, slotCount, slotEnd } from "./slots.ts";
+
+export type Direction = "forwards" | "backwards";
+
+/** Positions, or versions, from `from` to `to`, both included, whichever the direction. Default: all. */
+export interface RangeOptions {
+  readonly from?: number;
+  readonly to?: number;
+  readonly direction?: Direction;
+}
+
+export function recordAt(file: PartFile, sort: number): Promise<LogRecord | null> {
+  return file.run("by-sort", function* ({ data }): Lookup<LogRecord | null> {
+    const target = bySort(sort);
+    const cursor = new SectionCursor(data, "data");
+    if (!(yield* cursor.seek(target))) return null;
+    const block = yield cursor.place;
+    const at = slotAt(block, lowerBound(block, logEntries, target));
+    return sortAt(block, at + ENTRY_HEADER_BYTES) === sort ? logEntryAt(block, at, viewOf(block)) : null;
+  });
+}
+
+export async function* scanLog(file: PartFile, options: RangeOptions): AsyncGenerator<LogRecord[], void, undefined> {
+  const { from = 0, to = Infinity, direction = "forwards" } = options;
+  const { data } = await file.footerOf("by-sort");
+  const blocks = readAhead(file, new SectionCursor(data, "data"), {
+    direction,
+    target: bySort(direction === "forwards" ? from : to),
+    isLast: (last) => last.tail >= to,
+    isBefore: (last) => last.tail < from,
+  });
+  for await (const block of blocks) {
+    const low = from <= 0 ? 0 : lowerBound(block, logEntries, bySort(from));
+    const high = to === Infinity ? slotCount(block) : lowerBound(block, logEntries, bySort(to + 1));
+    const view = viewOf(block);
+    const records: LogRecord[] = [];
+    if (direction === "forwards")
+      for (let i = low; i < high; i++) records.push(logEntryAt(block, slotAt(block, i), view));
+    else for (let i = high - 1; i >= low; i--) records.push(logEntryAt(block, slotAt(block, i), view));
+    if (records.length > 0) yield records;
+  }
+}
+
+export async function* readKey(
+  file: PartFile,
+  key: SearchKey,
+  options: RangeOptions,
+): AsyncGenerator<LogRecord[], void, undefined> {
+  const { direction = "forwards" } = options;
+  const range = await file.run("by-sort", (footer) => findVersions(footer, key));
+  if (range === null) return;
+  const first = Math.max(range.first, options.from ?? 0);
+  const last = Math.min(range.last, options.to ?? Infinity);
+  let version = direction === "forwards" ? first : last;
+  while (version >= first && version <= last) {
+    const at = version;
+    const piece = await file.run("by-sort", (footer) => findPiece(file, footer, key, at));
+    const low = Math.max(first, piece.firstVersion) - piece.firstVersion;
+    const high = Math.min(last, piece.firstVersion + piece.sorts.length - 1) - piece.firstVersion;
+    const sorts = piece.sorts.slice(low, high + 1);
+    yield* recordsAt(file, direction === "forwards" ? sorts : sorts.reverse(), direction);
+    version = direction === "forwards" ? piece.firstVersion + high + 1 : piece.firstVersion + low - 1;
+  }
+}
+
+export function* findVersions(footer: PartFooter, key: SearchKey): Lookup<VersionRange | null> {
+  if (!(yield* mayHold(footer.keyBloom, "keyBloom", key.hash))) return null;
+  const target: Position = { first: key.bytes, second: noBytes, tail: -Infinity };
+  const cursor = new SectionCursor(footer.postings, "postings");
+  if (!(yield* cursor.seek(target))) return null;
+  const block = yield cursor.place;
+  const at = slotAt(block, lowerBound(block, postingCells, target));
+  return isPostingOf(block, at, key.bytes) ? versionRangeAt(block, at) : null;
+}
+
+export function* findId(footer: PartFooter, id: SearchId): Lookup<FoundId | null> {
+  if (!(yield* mayHold(footer.idBloom, "idBloom", id.hash))) return null;
+  const target: Position = { first: id.bytes, second: id.key.bytes, tail: -Infinity };
+  const cursor = new SectionCursor(footer.ids, "ids");
+  if (!(yield* cursor.seek(target))) return null;
+  const block = yield cursor.place;
+  const at = slotAt(block, lowerBound(block, idCells, target));
+  return isIdOf(block, at, id.bytes, id.key.bytes) ? foundIdAt(block, at) : null;
+}
+
+/** The posting that holds a version which the key has. */
+function* findPiece(file: PartFile, footer: PartFooter, key: SearchKey, version: number): Lookup<Piece> {
+  const target: Position = { first: key.bytes, second: noBytes, tail: version };
+  const cursor = new SectionCursor(footer.postings, "postings");
+  if (!(yield* cursor.seek(target))) throw file.corrupt(footer.postings.root.offset, "a posting is missing");
+  const { place } = cursor;
+  const block = yield place;
+  const slot = lowerBound(block, postingCells, target);
+  const at = slotAt(block, slot);
+  const piece = isPostingOf(block, at, key.bytes) ? pieceAt(block, at, slotEnd(block, slot)) : undefined;
+  if (piece === undefined || piece.firstVersion > version)
+    throw file.corrupt(place.offset, "a posting doesn't hold the versions that it states");
+  return piece;
+}
+
+/** The records at `sorts`, which stand in the order of reading; those of one block at a time, and the next block is on its way. */
+async function* recordsAt(
+  file: PartFile,
+  sorts: readonly number[],
+  direction: Direction,
+): AsyncGenerator<LogRecord[], void, undefined> {
+  let loading = blockOf(file, sorts[0] as number);
+  for (let i = 0; i < sorts.length;) {
+    const block = await loading;
+    const edge = sortAt(block, slotAt(block, direction === "forwards" ? slotCount(block) - 1 : 0) + ENTRY_HEADER_BYTES);
+    const records: LogRecord[] = [];
+    for (; i < sorts.length; i++) {
+      const sort = sorts[i] as number;
+      if (direction === "forwards" ? sort > edge : sort < edge) break;
+      records.push(recordIn(file, block, sort));
+    }
+    if (i < sorts.length) {
+      loading = blockOf(file, sorts[i] as number);
+      // Whoever stops reading here never asks for it.
+      loading.catch(() => undefined);
+    }
+    yield records;
+  }
+}
+
+function recordIn(file: PartFile, block: Buffer, sort: number): LogRecord {
+  const slot = lowerBound(block, logEntries, bySort(sort));
+  const record = slot < slotCount(block) ? logEntryAt(block, slotAt(block, slot), viewOf(block)) : undefined;
+  if (record?.sort !== sort) throw file.corrupt(0, `a posting names position ${sort}, where nothing is`);
+  return record;
+}
+
+function blockOf(file: PartFile, sort: number): Promise<Buffer> {
+  return file.run("by-sort", function* ({ data }): Lookup<Buffer> {
+    const cursor = new SectionCursor(data, "data");
+    if (!(yield* cursor.seek(bySort(sort))))
+      throw file.corrupt(data.root.offset, `a posting names position ${sort}, which is beyond the last`);
+    return yield cursor.place;
+  });
+}
+
+function bySort(sort: number): Position {
+  return { first: noBytes, second: noBytes, tail: sort };
+}

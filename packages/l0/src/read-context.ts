@@ -1,0 +1,18 @@
+import type { Batches } from "@ehdb/contracts";
+import type { Dataset } from "./dataset.ts";
+import type { View } from "./view.ts";
+
+/** What reads need of the engine around them. */
+export interface ReadContext {
+  view(): View;
+  /** The last revision that may be shown. */
+  readable(): number;
+  epoch(): number;
+  dataset(name: string): Dataset;
+  /** Throws CLOSED. */
+  assertOpen(): void;
+  /** Counts a read. CLOSED. */
+  beginRead(): void;
+  /** A read that is iterated: begins when its iteration does, ends with the signal or the engine, and counts its errors. */
+  reading<T>(begin: () => AsyncGenerator<readonly T[]>, signal: AbortSignal | undefined): Batches<T>;
+}

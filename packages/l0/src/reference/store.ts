@@ -1,0 +1,112 @@
+import { EhdbError } from "@ehdb/contracts";
+import type { Appended, Commit, DatasetOrder, DatasetSpec, LogRecord, MapRecord } from "@ehdb/contracts";
+import type { Append, Expected, Write } from "./statements.ts";
+
+/** What is stored: every record of every log, and of every map the values that are there. */
+export class Store {
+  readonly logs: ReadonlyMap<string, LogRecord[]>;
+  readonly maps: ReadonlyMap<string, Map<string, MapRecord>>;
+  revision = 0;
+  time = 0;
+
+  constructor(datasets: readonly DatasetSpec[]) {
+    this.logs = new Map(datasets.filter(({ order }) => order === "by-sort").map(({ name }) => [name, []]));
+    this.maps = new Map(datasets.filter(({ order }) => order === "by-key").map(({ name }) => [name, new Map()]));
+  }
+
+  log(dataset: string): LogRecord[] {
+    const log = this.logs.get(dataset);
+    if (log === undefined) throw new EhdbError("UNEXPECTED", `"${dataset}" is no log`);
+    return log;
+  }
+
+  map(dataset: string): Map<string, MapRecord> {
+    const map = this.maps.get(dataset);
+    if (map === undefined) throw new EhdbError("UNEXPECTED", `"${dataset}" is no map`);
+    return map;
+  }
+
+  /** The version of the key's last record. */
+  version(dataset: string, key: string): number {
+    return this.log(dataset).findLast((record) => record.key === key)?.version ?? 0;
+  }
+
+  /** What there is under a key, as an expectation counts it: a version or a revision, 0 for nothing. */
+  actual(dataset: string, order: DatasetOrder, key: string): number {
+    return order === "by-sort" ? this.version(dataset, key) : (this.map(dataset).get(key)?.revision ?? 0);
+  }
+
+  checkExpectations(expectations: readonly Expected[]): void {
+    for (const expected of expectations) {
+      const { dataset, order, key, expectation } = expected;
+      const actual = this.actual(dataset, order, key);
+      if (holds(expected, actual)) continue;
+      const message = `"${key}" of "${dataset}" is at ${actual}, where ${expectation} was expected: read it again, then decide`;
+      throw new EhdbError("CONFLICT", message, { dataset, key, expected: expectation, actual });
+    }
+  }
+
+  /** What an earlier commit gave to these very appends; undefined when they are new. ID_REUSED when it's neither. */
+  duplicateOf(appends: readonly Append[], window: number): Commit | undefined {
+    const found = appends.map((append) => this.#known(append, window));
+    const reused = appends[found.findIndex((record) => record !== undefined)];
+    if (reused === undefined) return undefined;
+
+    const records = found.filter((record) => record !== undefined);
+    const isWhole = records.length === appends.length;
+    const isOneCommit = records.every((record) => record.revision === records[0]?.revision);
+    const isSameContent = appends.every(({ payload }, i) => Buffer.compare(payload, found[i]?.payload ?? empty) === 0);
+    const isSameOrder = appends.every((append, i) =>
+      appends.every(
+        (later, j) => j <= i || later.dataset !== append.dataset || (found[j]?.sort ?? 0) > (found[i]?.sort ?? 0),
+      ),
+    );
+    const [first] = records;
+    if (!(isWhole && isOneCommit && isSameContent && isSameOrder) || first === undefined) {
+      const { dataset, key, id } = reused;
+      const message = `id "${id}" of "${key}" in "${dataset}" belongs to another write: repeat that one as it was, or give new ids`;
+      throw new EhdbError("ID_REUSED", message, { dataset, key, id });
+    }
+    const appended = records.map(({ sort, version }) => ({ sort, version }));
+    return { revision: first.revision, time: first.time, appended, isDuplicate: true };
+  }
+
+  apply(writes: readonly Write[], time: number): Commit {
+    this.revision++;
+    this.time = time;
+    const { revision } = this;
+    const appended: Appended[] = [];
+    for (const write of writes) {
+      const { dataset, key } = write;
+      if (write.kind === "append") {
+        const log = this.log(dataset);
+        const place = { sort: log.length + 1, version: this.version(dataset, key) + 1 };
+        log.push({ ...place, key, revision, time, id: write.id, payload: write.payload });
+        appended.push(place);
+      } else if (write.kind === "put") {
+        this.map(dataset).set(key, { key, revision, time, payload: write.payload });
+      } else {
+        this.map(dataset).delete(key);
+      }
+    }
+    return { revision, time, appended, isDuplicate: false };
+  }
+
+  /** The record that has this id under this key, as long as the window reaches to it. */
+  #known({ dataset, key, id }: Append, window: number): LogRecord | undefined {
+    if (id === undefined) return undefined;
+    const log = this.log(dataset);
+    const nextSort = log.length + 1;
+    const record = log.findLast((record) => record.key === key && record.id === id);
+    return record !== undefined && nextSort - record.sort <= window ? record : undefined;
+  }
+}
+
+const empty = new Uint8Array(0);
+
+function holds({ expectation }: Expected, actual: number): boolean {
+  if (expectation === "any") return true;
+  if (expectation === "none") return actual === 0;
+  if (expectation === "exists") return actual !== 0;
+  return actual === expectation;
+}

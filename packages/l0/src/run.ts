@@ -1,0 +1,125 @@
+import { EhdbError } from "@ehdb/contracts";
+import type { Timer } from "@ehdb/host";
+import { EngineTime } from "@ehdb/journal";
+import type { Journal } from "@ehdb/journal";
+import { Acknowledgements } from "./acknowledgements.ts";
+import type { CommitContext } from "./commit-step.ts";
+import type { Counters } from "./counters.ts";
+import { isFull } from "./fullness.ts";
+import { Heads } from "./heads.ts";
+import type { ResolvedOptions } from "./options.ts";
+import type { Recovered } from "./recovery.ts";
+import type { Sealed } from "./sealed.ts";
+import { Sealer } from "./sealer.ts";
+import type { Store } from "./store.ts";
+
+export interface RunHooks {
+  /** Throws when no commit is taken in, whatever the disk says. */
+  readonly assertOpen: () => void;
+  /** A commit was taken in. */
+  readonly accepted: () => void;
+  /** What is on disk, or what was to go there, is not what it must be. */
+  readonly damaged: (damage: EhdbError) => void;
+}
+
+/** One incarnation of the writing side, from a recovery to a close or the next recovery. */
+export class Run implements CommitContext {
+  readonly journal: Journal;
+  readonly store: Store;
+  readonly time: EngineTime;
+  readonly heads: Heads;
+  readonly acknowledgements: Acknowledgements;
+  readonly counters: Counters;
+  readonly sealer: Sealer;
+  readonly #options: ResolvedOptions;
+  readonly #hooks: RunHooks;
+  #ageTimer: Timer | undefined;
+
+  constructor(
+    options: ResolvedOptions,
+    journal: Journal,
+    sealed: Sealed,
+    recovered: Recovered,
+    counters: Counters,
+    hooks: RunHooks,
+  ) {
+    const { host, dedupeWindow, sealMaxBytes } = options;
+    const { store } = recovered;
+    this.#options = options;
+    this.#hooks = hooks;
+    this.journal = journal;
+    this.store = store;
+    this.counters = counters;
+    this.time = new EngineTime(host.clock, recovered.time);
+    this.heads = new Heads(store, dedupeWindow);
+    this.acknowledgements = new Acknowledgements(journal);
+    this.sealer = new Sealer({
+      host,
+      journal,
+      store,
+      heads: this.heads,
+      counters,
+      sealed,
+      sealMaxBytes,
+      damaged: hooks.damaged,
+    });
+    this.#watchAge();
+    this.sealer.schedule();
+  }
+
+  assertTakes(): void {
+    this.#hooks.assertOpen();
+    const { state, dir } = this.journal;
+    if (state === "poisoned") {
+      const message =
+        "the disk failed, and what was on its way may be there or not: nothing is committed before reopen()";
+      throw new EhdbError("POISONED", message, { dir });
+    }
+    if (state === "read-only") {
+      const message =
+        "the disk was full when the store was opened, so it can only be read. Free some space, then call reopen()";
+      throw new EhdbError("READ_ONLY", message, { dir });
+    }
+  }
+
+  accepted(): void {
+    const { active } = this.store;
+    if (isFull(active, this.#options)) this.freeze();
+    else if (active.begunMillis === undefined) {
+      active.begunMillis = this.#options.host.clock.monotonic();
+      this.#watchAge();
+    }
+    this.#hooks.accepted();
+  }
+
+  room(): Promise<void> | undefined {
+    return this.sealer.room();
+  }
+
+  /** What was committed so far goes on to be sealed. */
+  freeze(): void {
+    if (this.store.active.isEmpty) return;
+    this.store.freeze();
+    this.#ageTimer?.cancel();
+    this.#ageTimer = undefined;
+    this.sealer.schedule();
+  }
+
+  /** Waits for what runs in the background, and begins nothing more. */
+  async end(reason: unknown): Promise<void> {
+    this.#ageTimer?.cancel();
+    this.#ageTimer = undefined;
+    await this.sealer.stop(reason);
+  }
+
+  #watchAge(): void {
+    const { host, sealMaxAgeSeconds } = this.#options;
+    const { begunMillis } = this.store.active;
+    if (sealMaxAgeSeconds === undefined || begunMillis === undefined) return;
+    const millis = begunMillis + sealMaxAgeSeconds * 1000 - host.clock.monotonic();
+    this.#ageTimer ??= host.clock.timer(Math.min(Math.max(0, millis), 2 ** 31 - 1), () => {
+      this.#ageTimer = undefined;
+      this.freeze();
+    });
+  }
+}

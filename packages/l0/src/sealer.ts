@@ -1,0 +1,202 @@
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
+import type { Host, Timer } from "@ehdb/host";
+import type { Journal } from "@ehdb/journal";
+import type { Counters } from "./counters.ts";
+import type { Dataset } from "./dataset.ts";
+import type { Generation } from "./generation.ts";
+import type { Heads } from "./heads.ts";
+import type { DatasetMeta } from "./meta.ts";
+import type { LogPart } from "./part/log-part.ts";
+import type { MapPart } from "./part/map-part.ts";
+import type { Sealed } from "./sealed.ts";
+import type { Store } from "./store.ts";
+
+/** Full generations that may wait; beyond it commits wait. */
+const mostFrozen = 3;
+const retryMillis = 250;
+/** Heads remembered in one turn of the loop. */
+const rememberedInTurn = 2000;
+
+export interface SealerContext {
+  readonly host: Host;
+  readonly journal: Journal;
+  readonly store: Store;
+  readonly heads: Heads;
+  readonly counters: Counters;
+  readonly sealed: Sealed;
+  readonly sealMaxBytes: number;
+  /** Nothing can be sealed any more. */
+  readonly damaged: (damage: EhdbError) => void;
+}
+
+/**
+ * Turns frozen generations into parts, oldest first, one group at a time, in the background: parts and their directory are synced, then
+ * the manifest names them, then memory and journal let go of what they hold.
+ */
+export class Sealer {
+  readonly #context: SealerContext;
+  #running: Promise<void> | undefined;
+  #waiters: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+  /** Why the last try failed. */
+  #failure: unknown;
+  #retry: Timer | undefined;
+  #isStopped = false;
+
+  constructor(context: SealerContext) {
+    this.#context = context;
+  }
+
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Something was frozen. */
+  schedule(): void {
+    if (this.#isStopped || this.#running !== undefined || this.#retry !== undefined) return;
+    if (this.#context.store.frozenCount === 0) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      this.#wake();
+      this.schedule();
+    });
+  }
+
+  /** What a commit waits for when too much waits to be sealed; throws why that doesn't go on. */
+  room(): Promise<void> | undefined {
+    if (this.#context.store.frozenCount < mostFrozen) return undefined;
+    if (this.#failure !== undefined) throw stalled(this.#failure);
+    return this.progress();
+  }
+
+  /** The end of the next group, or of the next failing try. */
+  progress(): Promise<void> {
+    this.schedule();
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+    });
+  }
+
+  /** Nothing more is begun; resolves when nothing runs. */
+  async stop(reason: unknown): Promise<void> {
+    this.#isStopped = true;
+    this.#retry?.cancel();
+    this.#retry = undefined;
+    await this.#running;
+    for (const { reject } of this.#waiters.splice(0)) reject(reason);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const group = this.#group();
+      const { journal } = this.#context;
+      await journal.durable((group.at(-1) as Generation).lastRevision);
+      if (this.#isStopped) return;
+      await this.#seal(group);
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** The oldest frozen generations, as many as make one of the size that was asked for. */
+  #group(): Generation[] {
+    const { store, sealMaxBytes } = this.#context;
+    const group: Generation[] = [];
+    let bytes = 0;
+    for (const generation of store.frozen) {
+      bytes += generation.chunks.bytes;
+      if (group.length > 0 && bytes > sealMaxBytes) break;
+      group.push(generation);
+    }
+    return group;
+  }
+
+  async #seal(group: readonly Generation[]): Promise<void> {
+    const { store, sealed, counters, journal } = this.#context;
+    const last = group.at(-1) as Generation;
+    const made: (LogPart | MapPart)[] = [];
+    try {
+      for (const dataset of store.byId.values()) {
+        if (group.some(({ logs, maps }) => logs.has(dataset.id) || maps.has(dataset.id))) {
+          made.push(await sealed.writePart(dataset, group));
+        }
+      }
+      if (made.length > 0) await sealed.syncParts();
+    } catch (error) {
+      for (const part of made) await sealed.discard(part);
+      throw error;
+    }
+    for (const dataset of store.byId.values()) await this.#remember(dataset, group);
+    await sealed.record({
+      add: made.map(({ meta }) => meta),
+      sealedThrough: last.lastRevision,
+      datasets: metasAfter(store, group),
+      time: last.commits.timeOf(last.lastRevision),
+    });
+    store.sealed(group.length, made);
+    counters.seals++;
+    counters.sealed_bytes += made.reduce((sum, { meta }) => sum + meta.fileBytes, 0);
+    // What isn't dropped now is dropped with the next seal.
+    void journal.dropBefore(last.lastRevision + 1).catch(() => undefined);
+  }
+
+  /** The next commits under the same keys needn't look into the parts. */
+  async #remember(dataset: Dataset, group: readonly Generation[]): Promise<void> {
+    const { host, heads } = this.#context;
+    dataset.fills++;
+    for (const { logs, maps } of group) {
+      let batch: [string, number][] = [];
+      for (const head of logs.get(dataset.id)?.lastVersions() ?? maps.get(dataset.id)?.heads() ?? []) {
+        batch.push(head);
+        if (batch.length < rememberedInTurn) continue;
+        heads.remember(dataset, batch);
+        batch = [];
+        await host.clock.yield();
+      }
+      heads.remember(dataset, batch);
+    }
+    dataset.fills++;
+  }
+
+  #failed(error: unknown): void {
+    this.#failure = error;
+    this.#context.counters.seal_failed++;
+    if (isEhdbError(error, "CORRUPT", "UNEXPECTED")) this.#context.damaged(damage(error));
+    if (this.#isStopped || isEhdbError(error, "OUTCOME_UNKNOWN", "POISONED", "CLOSED", "CORRUPT", "UNEXPECTED")) return;
+    this.#retry = this.#context.host.clock.timer(retryMillis, () => {
+      this.#retry = undefined;
+      this.schedule();
+    });
+  }
+
+  #wake(): void {
+    for (const { resolve, reject } of this.#waiters.splice(0)) {
+      if (this.#failure === undefined) resolve();
+      else reject(stalled(this.#failure));
+    }
+  }
+}
+
+/** The logs whose next position the group has moved. */
+function metasAfter(store: Store, group: readonly Generation[]): DatasetMeta[] {
+  return [...store.byId.values()].flatMap(({ id, meta }) => {
+    const table = group.findLast(({ logs }) => logs.has(id))?.logs.get(id);
+    return table === undefined ? [] : [{ ...meta, nextSort: table.nextSort }];
+  });
+}
+
+function stalled(cause: unknown): unknown {
+  if (cause instanceof EhdbError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new EhdbError(
+    "IO_ERROR",
+    `sealing doesn't go on (${reason}), and what it would free is needed. See to the disk; it's tried again`,
+    {},
+    cause,
+  );
+}
+
+function damage(cause: EhdbError): EhdbError {
+  const message = `what was committed can't be sealed (${cause.message}): nothing more is taken in, and reads go on. Run verify, then salvage`;
+  return new EhdbError("CORRUPT", message, cause.data, cause);
+}

@@ -1,0 +1,27 @@
+import type { Dataset } from "./dataset.ts";
+import type { Generation } from "./generation.ts";
+import type { LogPart } from "./part/log-part.ts";
+import type { MapPart } from "./part/map-part.ts";
+
+/** By dataset; a dataset's parts are in the order of their revisions. */
+export interface Parts {
+  readonly logs: ReadonlyMap<number, readonly LogPart[]>;
+  readonly maps: ReadonlyMap<number, readonly MapPart[]>;
+}
+
+/** What there is to read at one moment. Never changed: another moment has another view, and who reads keeps its own. */
+export interface View {
+  readonly parts: Parts;
+  /** In the order of their revisions; the last one takes commits. */
+  readonly generations: readonly Generation[];
+  /** Rises with each change of `parts`. */
+  readonly partsVersion: number;
+}
+
+export function logParts(view: View, dataset: Dataset): readonly LogPart[] {
+  return view.parts.logs.get(dataset.id) ?? [];
+}
+
+export function mapParts(view: View, dataset: Dataset): readonly MapPart[] {
+  return view.parts.maps.get(dataset.id) ?? [];
+}
