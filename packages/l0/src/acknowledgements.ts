@@ -1,9 +1,10 @@
 import type { Journal } from "@ehdb/journal";
 
-interface Waiter {
+export interface Waiter {
+  /** What must not be lost any more before it's told. */
   readonly revision: number;
-  readonly settle: () => void;
-  readonly reject: (error: unknown) => void;
+  settle(): void;
+  reject(error: unknown): void;
 }
 
 /** Those who wait for commits to be durable, or in mode `async` readable. One question to the journal serves them all. */
@@ -17,9 +18,9 @@ export class Acknowledgements {
     this.#journal = journal;
   }
 
-  /** Calls one of the two, once. Revisions never fall from call to call. */
-  wait(revision: number, settle: () => void, reject: (error: unknown) => void): void {
-    this.#waiting.push({ revision, settle, reject });
+  /** Calls `settle` or `reject`, once. Revisions never fall from call to call. */
+  wait(waiter: Waiter): void {
+    this.#waiting.push(waiter);
     if (!this.#isAsking) void this.#ask();
   }
 
@@ -29,14 +30,14 @@ export class Acknowledgements {
       try {
         await this.#acknowledged(first.revision);
       } catch (error) {
-        for (const { reject } of this.#waiting.splice(0)) reject(error);
+        for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
         break;
       }
       const { durability, cursors, last } = this.#journal;
       const reached = Math.max(first.revision, durability === "async" ? last : cursors.durable);
       let count = 0;
       while (count < this.#waiting.length && (this.#waiting[count] as Waiter).revision <= reached) count++;
-      for (const { settle } of this.#waiting.splice(0, count)) settle();
+      for (const waiter of this.#waiting.splice(0, count)) waiter.settle();
     }
     this.#isAsking = false;
   }

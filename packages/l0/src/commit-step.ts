@@ -79,11 +79,11 @@ export class CommitStep implements Step {
     const { batch } = write;
     const { active } = store;
     const time = context.time.now();
-    const versions = mintVersions(context.heads, write);
+    mint(batch);
     const place = active.chunks.reserve(batch.bytes);
     const buffer = active.chunks.buffer(place);
     const start = offsetOf(place);
-    const places = encode(buffer, start, time, batch, versions);
+    encode(buffer, start, time, batch);
     let revision: number;
     try {
       revision = journal.append(buffer.subarray(start, start + batch.bytes));
@@ -102,23 +102,17 @@ export class CommitStep implements Step {
       );
     }
     const appended: Appended[] = [];
-    batch.ops.forEach((op, i) => {
-      const at = placeAt(place, places[i] as number);
-      if (op.operation !== operation.append) {
-        active.addWrite(op.to, at, revision, op.keyText);
-        return;
-      }
-      const version = versions[i] as number;
-      appended.push({ sort: op.to.nextSort, version });
-      active.addAppend(op.to, at, revision, op.keyText, version, op.idText);
-    });
+    for (const op of batch.ops) {
+      const at = placeAt(place, op.offset);
+      if (op.operation === operation.append) {
+        appended.push({ sort: op.sort, version: op.version });
+        active.addAppend(op.to, at, revision, op.key, op.version, op.id);
+      } else active.addWrite(op.to, at, revision, op.key);
+    }
     counters.commits++;
     counters.appends += batch.ops.length;
-    context.acknowledgements.wait(
-      revision,
-      () => write.resolve({ revision, time, appended, isDuplicate: false }),
-      (error) => write.reject(error),
-    );
+    write.answersAt(revision, { revision, time, appended, isDuplicate: false });
+    context.acknowledgements.wait(write);
     context.accepted();
     return undefined;
   }
@@ -126,7 +120,8 @@ export class CommitStep implements Step {
   /** Answers once nothing that the answer may rest on can be lost any more. */
   #answer({ acknowledgements, store }: CommitContext, write: Write, answer: () => void): void {
     write.taken();
-    acknowledgements.wait(store.accepted, answer, (error) => write.reject(error));
+    write.answersAt(store.accepted, answer);
+    acknowledgements.wait(write);
   }
 
   async #repeat(write: Write, { first, appended }: Repeated): Promise<void> {
@@ -139,20 +134,23 @@ export class CommitStep implements Step {
   }
 }
 
-/** Loads what of heads and ids isn't in memory; `undefined` when all is. */
+/** Finds the heads, and loads what of heads and ids isn't in memory; `undefined` when all is. */
 function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<void> | undefined {
-  const loads: Promise<void>[] = [];
+  let loads: Promise<void>[] | undefined;
   for (const op of batch.ops) {
     if (op.operation !== operation.append) continue;
-    if (heads.head(op.to, op.keyText, loaded) === undefined) loads.push(heads.loadHead(op.to, op.keyText, loaded));
-    if (op.idText !== undefined && heads.findId(op.to, op.keyText, op.idText, loaded) === undefined) {
-      loads.push(heads.loadId(op.to, op.keyText, op.idText, loaded));
-    }
+    const { to, key, id } = op;
+    const head = heads.head(to, key, loaded);
+    if (head === undefined) (loads ??= []).push(heads.loadHead(to, key, loaded));
+    else op.head = head;
+    if (id !== undefined && heads.findId(to, key, id, loaded) === undefined)
+      (loads ??= []).push(heads.loadId(to, key, id, loaded));
   }
   for (const { to, key, expectation } of batch.expectations) {
-    if (expectation !== "any" && heads.head(to, key, loaded) === undefined) loads.push(heads.loadHead(to, key, loaded));
+    if (expectation !== "any" && heads.head(to, key, loaded) === undefined)
+      (loads ??= []).push(heads.loadHead(to, key, loaded));
   }
-  return loads.length === 0 ? undefined : Promise.all(loads).then(() => undefined);
+  return loads === undefined ? undefined : Promise.all(loads).then(() => undefined);
 }
 
 interface Repeated {
@@ -164,10 +162,10 @@ interface Repeated {
  * The commit that wrote all of the batch's appends before, when there is one. ID_REUSED when an id is known in any other way.
  */
 function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Repeated | undefined {
+  if (!ops.some(({ id }) => id !== undefined)) return undefined;
   const appends = ops.filter((op) => op.operation === operation.append);
-  if (!appends.some(({ idText }) => idText !== undefined)) return undefined;
-  const found = appends.map(({ to, keyText, idText }) =>
-    idText === undefined ? unknownId : heads.findId(to, keyText, idText, loaded),
+  const found = appends.map(({ to, key, id }) =>
+    id === undefined ? unknownId : heads.findId(to, key, id, loaded),
   );
   const place = found.findIndex((known) => known !== unknownId && known !== undefined);
   if (place < 0) return undefined;
@@ -200,7 +198,7 @@ function isInOrder(appends: readonly StagedOp[], appended: readonly Appended[]):
 }
 
 function reused(op: StagedOp, found: KnownId, how: string): EhdbError {
-  const { keyText: key, idText: id, to } = op;
+  const { key, id, to } = op;
   const message = `an id of this batch (${JSON.stringify(id)}, key ${JSON.stringify(key)}) was committed before, at position ${found.sort} of ${to.name}, ${how}. Repeat a batch as it was, or give new ids`;
   return new EhdbError("ID_REUSED", message, { dataset: to.name, key, id, sort: found.sort, version: found.version });
 }
@@ -223,42 +221,35 @@ function holds(expectation: Exclude<Expectation, "any">, actual: number): boolea
   return actual === expectation;
 }
 
-/** The version that each append gets. */
-function mintVersions(heads: Heads, { batch: { ops }, loaded }: Write): number[] {
-  const first = ops[0] as StagedOp;
-  if (ops.length === 1)
-    return first.operation === operation.append ? [(heads.head(first.to, first.keyText, loaded) as number) + 1] : [0];
-  const next = new Map<string, number>();
-  return ops.map((op) => {
-    if (op.operation !== operation.append) return 0;
-    const key = `${op.dataset} ${op.keyText}`;
-    const last = next.get(key) ?? heads.head(op.to, op.keyText, loaded);
-    const version = (last as number) + 1;
-    next.set(key, version);
-    return version;
-  });
+/** Gives each append its version and its place in its log. */
+function mint({ ops }: StagedBatch): void {
+  if (ops.length === 1) {
+    const op = ops[0] as StagedOp;
+    op.version = op.head + 1;
+    op.sort = op.to.nextSort;
+    return;
+  }
+  const sorts = new Map<Dataset, number>();
+  const versions = new Map<Dataset, Map<string, number>>();
+  for (const op of ops) {
+    const { to, key } = op;
+    if (op.operation !== operation.append) continue;
+    let ofLog = versions.get(to);
+    if (ofLog === undefined) versions.set(to, (ofLog = new Map()));
+    op.version = (ofLog.get(key) ?? op.head) + 1;
+    ofLog.set(key, op.version);
+    op.sort = sorts.get(to) ?? to.nextSort;
+    sorts.set(to, op.sort + 1);
+  }
 }
 
-/** Writes the commit's bytes; returns where each op begins. */
-function encode(
-  buffer: Buffer,
-  start: number,
-  time: number,
-  { ops }: StagedBatch,
-  versions: readonly number[],
-): number[] {
+/** Writes the commit's bytes. */
+function encode(buffer: Buffer, start: number, time: number, { ops }: StagedBatch): void {
   buffer[start] = COMMIT_FORMAT;
   buffer.writeDoubleLE(time, start + 1);
   let at = start + COMMIT_HEADER_BYTES;
-  const sorts = new Map<Dataset, number>();
-  return ops.map((op, i) => {
-    const place = at;
-    let sort = 0;
-    if (op.operation === operation.append) {
-      sort = sorts.get(op.to) ?? op.to.nextSort;
-      sorts.set(op.to, sort + 1);
-    }
-    at = writeOp(buffer, at, op, sort, versions[i] as number);
-    return place;
-  });
+  for (const op of ops) {
+    op.offset = at;
+    at = writeOp(buffer, at, op, op.sort, op.version);
+  }
 }

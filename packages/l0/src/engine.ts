@@ -100,14 +100,16 @@ export class OpenEngine implements DurableEngine {
   }
 
   /** Not an async function: a promise a commit is enough. */
-  commit(stage: (batch: WriteBatch) => void, options: { readonly signal?: AbortSignal } = {}): Promise<Commit> {
+  commit(stage: (batch: WriteBatch) => void, options?: { readonly signal?: AbortSignal }): Promise<Commit> {
     try {
       this.#assertOpen();
-      refuseUnknown(options, ["signal"], "");
-      checkSignal(options.signal);
+      if (options !== undefined) {
+        refuseUnknown(options, ["signal"], "");
+        checkSignal(options.signal);
+      }
       const batch = new StagedBatch(this.#run.store.datasets, this.#opened.hash);
       batch.fill(stage);
-      return this.#line.submit(batch, options.signal);
+      return this.#line.submit(batch, options?.signal);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -1,4 +1,5 @@
 import type { LogRecord, MapRecord } from "@ehdb/contracts";
+import { writeName } from "./names.ts";
 
 /**
  * The bytes of records: the same in the journal, in a generation's memory and in a part, so that sealing copies them as they are.
@@ -23,41 +24,44 @@ export const HASH_BYTES = 8;
 const placeBytes = 16;
 const opHeaderBytes = 8;
 
-/** What an op says, to be written. Key and id are UTF-8; id and hash are empty when there is none. */
+/** What an op says, to be written, and how many bytes of UTF-8 its key and id take: 0 for no id, which has no hash. */
 export interface OpContent {
   readonly operation: Operation;
   readonly dataset: number;
-  readonly key: Uint8Array;
-  readonly id: Uint8Array;
+  readonly key: string;
+  readonly keyBytes: number;
+  readonly id: string | undefined;
+  readonly idBytes: number;
   readonly hash: Uint8Array;
   readonly payload: Uint8Array;
 }
 
 export function opBytes(op: OpContent): number {
-  const id = op.id.length === 0 ? 0 : 2 + op.id.length + HASH_BYTES;
-  return opHeaderBytes + (op.operation === operation.append ? placeBytes : 0) + op.key.length + id + op.payload.length;
+  const id = op.idBytes === 0 ? 0 : 2 + op.idBytes + HASH_BYTES;
+  return opHeaderBytes + (op.operation === operation.append ? placeBytes : 0) + op.keyBytes + id + op.payload.length;
 }
 
 /** Writes an op at `at`, where the caller has made room, and returns the offset behind it. Sort and version are only an append's. */
 export function writeOp(into: Buffer, at: number, op: OpContent, sort: number, version: number): number {
   const end = at + opBytes(op);
   const isAppend = op.operation === operation.append;
+  const { keyBytes, idBytes } = op;
   into.writeUInt32LE(end - at - 4, at);
-  into[at + 4] = op.operation | (op.id.length === 0 ? 0 : hasId);
+  into[at + 4] = op.operation | (idBytes === 0 ? 0 : hasId);
   into[at + 5] = op.dataset;
-  into.writeUInt16LE(op.key.length, at + 6);
+  into.writeUInt16LE(keyBytes, at + 6);
   let next = at + opHeaderBytes;
   if (isAppend) {
     into.writeDoubleLE(sort, next);
     into.writeDoubleLE(version, next + 8);
     next += placeBytes;
   }
-  into.set(op.key, next);
-  next += op.key.length;
-  if (op.id.length > 0) {
-    into.writeUInt16LE(op.id.length, next);
-    into.set(op.id, next + 2);
-    next += 2 + op.id.length;
+  writeName(into, next, op.key, keyBytes);
+  next += keyBytes;
+  if (op.id !== undefined) {
+    into.writeUInt16LE(idBytes, next);
+    writeName(into, next + 2, op.id, idBytes);
+    next += 2 + idBytes;
     into.set(op.hash, next);
     next += HASH_BYTES;
   }

@@ -7,32 +7,32 @@ import type { KnownId } from "./log-table.ts";
  */
 export class Loaded {
   #partsVersion = -1;
-  readonly #heads: Map<string, number> = new Map();
-  readonly #ids: Map<string, KnownId | null> = new Map();
+  #heads: Map<string, number> | undefined;
+  #ids: Map<string, KnownId | null> | undefined;
 
   head(dataset: Dataset, key: string, partsVersion: number): number | undefined {
-    return this.#partsVersion === partsVersion ? this.#heads.get(scoped(dataset, key)) : undefined;
+    return this.#partsVersion === partsVersion ? this.#heads?.get(scoped(dataset, key)) : undefined;
   }
 
   id(dataset: Dataset, key: string, id: string, partsVersion: number): KnownId | null | undefined {
-    return this.#partsVersion === partsVersion ? this.#ids.get(scoped(dataset, key, id)) : undefined;
+    return this.#partsVersion === partsVersion ? this.#ids?.get(scoped(dataset, key, id)) : undefined;
   }
 
   setHead(dataset: Dataset, key: string, head: number, partsVersion: number): void {
     this.#turnTo(partsVersion);
-    this.#heads.set(scoped(dataset, key), head);
+    (this.#heads ??= new Map()).set(scoped(dataset, key), head);
   }
 
   setId(dataset: Dataset, key: string, id: string, known: KnownId | null, partsVersion: number): void {
     this.#turnTo(partsVersion);
-    this.#ids.set(scoped(dataset, key, id), known);
+    (this.#ids ??= new Map()).set(scoped(dataset, key, id), known);
   }
 
   #turnTo(partsVersion: number): void {
     if (this.#partsVersion === partsVersion) return;
     this.#partsVersion = partsVersion;
-    this.#heads.clear();
-    this.#ids.clear();
+    this.#heads = undefined;
+    this.#ids = undefined;
   }
 }
 

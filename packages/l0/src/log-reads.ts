@@ -7,7 +7,7 @@ import { checkLogOptions, checkWhole, logRange } from "./read-options.ts";
 import type { LogRange } from "./read-options.ts";
 import type { ReadContext } from "./read-context.ts";
 import { searchKey } from "./part/search-key.ts";
-import { nameBytes } from "./staged-batch.ts";
+import { nameBytes } from "./names.ts";
 import { logParts } from "./view.ts";
 import type { View } from "./view.ts";
 

@@ -9,7 +9,7 @@ import type { MapEntry } from "./part/entry-cells.ts";
 import { keyRange } from "./read-options.ts";
 import type { KeyRange } from "./read-options.ts";
 import type { ReadContext } from "./read-context.ts";
-import { nameBytes } from "./staged-batch.ts";
+import { nameBytes } from "./names.ts";
 import { searchKey } from "./part/search-key.ts";
 import { mapParts } from "./view.ts";
 import type { View } from "./view.ts";

@@ -1,18 +1,25 @@
-import { EhdbError, MAX_NAME_BYTES, MAX_WRITE_BYTES, shown } from "@ehdb/contracts";
+import { EhdbError, MAX_WRITE_BYTES, shown } from "@ehdb/contracts";
 import type { DatasetOrder, Expectation, WriteBatch } from "@ehdb/contracts";
 import type { Dataset } from "./dataset.ts";
 import { COMMIT_HEADER_BYTES, opBytes, operation } from "./envelope.ts";
-import type { OpContent } from "./envelope.ts";
-import { loneSurrogate } from "./read-options.ts";
+import type { OpContent, Operation } from "./envelope.ts";
+import { nameBytes } from "./names.ts";
 
 const mostOperations = 2 ** 20;
 const none = Buffer.alloc(0);
 
-/** An op with what is needed to check it. */
+/** An op, with what the commit step finds and gives. */
 export interface StagedOp extends OpContent {
   readonly to: Dataset;
-  readonly keyText: string;
-  readonly idText: string | undefined;
+  payload: Uint8Array;
+  /** An append's: the version under its key that this commit goes on from. */
+  head: number;
+  /** An append's. */
+  version: number;
+  /** An append's. */
+  sort: number;
+  /** Where it begins in its chunk. */
+  offset: number;
 }
 
 export interface StagedExpectation {
@@ -44,7 +51,7 @@ export class StagedBatch implements WriteBatch {
     const to = this.#dataset(dataset, "by-sort");
     const keyBytes = nameBytes("key", key);
     checkPayload(payload);
-    let idBytes: Uint8Array = none;
+    let idBytes = 0;
     if (id !== undefined) {
       idBytes = nameBytes("id", id);
       this.#ids ??= new Set();
@@ -58,17 +65,8 @@ export class StagedBatch implements WriteBatch {
       }
       this.#ids.add(scoped);
     }
-    this.#add({
-      operation: operation.append,
-      dataset: to.id,
-      key: keyBytes,
-      id: idBytes,
-      hash: id === undefined ? none : this.#hash(payload),
-      payload,
-      to,
-      keyText: key,
-      idText: id,
-    });
+    const hash = id === undefined ? none : this.#hash(payload);
+    this.#add(stagedOp(operation.append, to, key, keyBytes, payload, id, idBytes, hash));
   }
 
   put(dataset: string, key: string, payload: Uint8Array): void {
@@ -111,25 +109,13 @@ export class StagedBatch implements WriteBatch {
 
   /** For who waits: the payloads as they are now. */
   keepPayloads(): void {
-    this.ops.forEach((op, place) => {
-      this.ops[place] = { ...op, payload: new Uint8Array(op.payload) };
-    });
+    for (const op of this.ops) op.payload = new Uint8Array(op.payload);
   }
 
   #write(op: StagedOp["operation"], dataset: string, key: string, payload: Uint8Array): void {
     const to = this.#dataset(dataset, "by-key");
     const keyBytes = nameBytes("key", key);
-    const staged: StagedOp = {
-      operation: op,
-      dataset: to.id,
-      key: keyBytes,
-      id: none,
-      hash: none,
-      payload,
-      to,
-      keyText: key,
-      idText: undefined,
-    };
+    const staged = stagedOp(op, to, key, keyBytes, payload, undefined, 0, none);
     this.#mapKeys ??= new Map();
     const scoped = `${to.id} ${key}`;
     const before = this.#mapKeys.get(scoped);
@@ -140,7 +126,7 @@ export class StagedBatch implements WriteBatch {
     }
     // In one commit the last operation on a key is the only one.
     const replaced = this.ops[before] as StagedOp;
-    this.#count(staged, -opBytes(replaced), -replaced.payload.length - replaced.key.length);
+    this.#count(staged, -opBytes(replaced), -replaced.payload.length - replaced.keyBytes);
     this.ops[before] = staged;
   }
 
@@ -154,7 +140,7 @@ export class StagedBatch implements WriteBatch {
   }
 
   #count(op: StagedOp, freedBytes: number, freedContent: number): void {
-    const content = this.#contentBytes + op.payload.length + op.key.length + op.id.length + freedContent;
+    const content = this.#contentBytes + op.payload.length + op.keyBytes + op.idBytes + freedContent;
     const bytes = this.bytes + opBytes(op) + freedBytes;
     if (bytes > MAX_WRITE_BYTES) {
       const message = `a batch of ${content} bytes, ${bytes} as they are stored, is larger than the limit of ${MAX_WRITE_BYTES}. Split it`;
@@ -179,6 +165,33 @@ export class StagedBatch implements WriteBatch {
   }
 }
 
+function stagedOp(
+  op: Operation,
+  to: Dataset,
+  key: string,
+  keyBytes: number,
+  payload: Uint8Array,
+  id: string | undefined,
+  idBytes: number,
+  hash: Uint8Array,
+): StagedOp {
+  return {
+    operation: op,
+    dataset: to.id,
+    key,
+    keyBytes,
+    id,
+    idBytes,
+    hash,
+    payload,
+    to,
+    head: 0,
+    version: 0,
+    sort: 0,
+    offset: 0,
+  };
+}
+
 export function noDataset(name: unknown, known: ReadonlyMap<string, Dataset>): EhdbError {
   const message = `there is no dataset ${shown(name)}; this engine was opened with ${[...known.keys()].join(", ")}`;
   return new EhdbError("INVALID_ARGUMENT", message, { dataset: String(name) });
@@ -188,28 +201,6 @@ export function wrongOrder(dataset: Dataset, wanted: DatasetOrder): EhdbError {
   const say = { "by-sort": "a log (append)", "by-key": "a map (put, delete)" };
   const message = `dataset ${dataset.name} is ${say[dataset.order]}, not ${say[wanted]}`;
   return new EhdbError("INVALID_ARGUMENT", message, { dataset: dataset.name });
-}
-
-/** The UTF-8 of a key or an id. INVALID_ARGUMENT, TOO_LARGE. */
-export function nameBytes(what: string, name: unknown): Buffer {
-  if (typeof name !== "string" || name.length === 0) {
-    throw new EhdbError("INVALID_ARGUMENT", `${what} must be a string of at least one character, not ${shown(name)}`, {
-      got: String(name),
-    });
-  }
-  if (loneSurrogate.test(name)) {
-    throw new EhdbError(
-      "INVALID_ARGUMENT",
-      `${what} ${JSON.stringify(name)} has half of a surrogate pair: it must be well-formed Unicode`,
-      {},
-    );
-  }
-  const bytes = Buffer.from(name);
-  if (bytes.length > MAX_NAME_BYTES) {
-    const message = `${what} of ${bytes.length} bytes of UTF-8 is longer than the limit of ${MAX_NAME_BYTES}`;
-    throw new EhdbError("TOO_LARGE", message, { bytes: bytes.length, maxBytes: MAX_NAME_BYTES });
-  }
-  return bytes;
 }
 
 function checkPayload(payload: unknown): void {

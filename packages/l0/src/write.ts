@@ -1,10 +1,11 @@
 import { abortedError } from "@ehdb/contracts";
 import type { Commit } from "@ehdb/contracts";
+import type { Waiter } from "./acknowledgements.ts";
 import { Loaded } from "./loaded.ts";
 import type { StagedBatch } from "./staged-batch.ts";
 
 /** A commit on its way. */
-export class Write {
+export class Write implements Waiter {
   readonly batch: StagedBatch;
   readonly promise: Promise<Commit>;
   readonly loaded: Loaded = new Loaded();
@@ -12,9 +13,9 @@ export class Write {
   #resolve!: (commit: Commit) => void;
   #reject!: (error: unknown) => void;
   #signal: AbortSignal | undefined;
-  readonly #onAbort = (): void => {
-    this.reject(abortedError(this.#signal as AbortSignal, "waiting to commit"));
-  };
+  #onAbort: (() => void) | undefined;
+  #answer: Commit | (() => void) | undefined;
+  revision = 0;
 
   constructor(batch: StagedBatch) {
     this.batch = batch;
@@ -32,13 +33,26 @@ export class Write {
   /** It has to wait for its turn, and can be given up until then. */
   waitsWith(signal: AbortSignal | undefined): void {
     this.batch.keepPayloads();
+    if (signal === undefined) return;
     this.#signal = signal;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#onAbort = (): void => this.reject(abortedError(signal, "waiting to commit"));
+    signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** From now on it can't be given up. */
   taken(): void {
-    this.#signal?.removeEventListener("abort", this.#onAbort);
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  /** What its caller is told once `revision` can't be lost any more, or how. */
+  answersAt(revision: number, answer: Commit | (() => void)): void {
+    this.revision = revision;
+    this.#answer = answer;
+  }
+
+  settle(): void {
+    if (typeof this.#answer === "function") this.#answer();
+    else this.resolve(this.#answer as Commit);
   }
 
   resolve(commit: Commit): void {

@@ -58,13 +58,14 @@ export const timeOf = (revision: number): number => 1_700_000_000_000 + revision
 export const hashOf = (id: string): Buffer => noise(8, id.length * 31 + (id.codePointAt(0) ?? 0));
 
 export function appendOp(item: LogItem, of: number = dataset): Buffer {
-  const id = Buffer.from(item.id ?? "");
   return op(
     {
       operation: operation.append,
       dataset: of,
-      key: Buffer.from(item.key),
-      id,
+      key: item.key,
+      keyBytes: Buffer.byteLength(item.key),
+      id: item.id,
+      idBytes: Buffer.byteLength(item.id ?? ""),
       hash: item.id === undefined ? Buffer.alloc(0) : hashOf(item.id),
       payload: item.payload,
     },
@@ -76,7 +77,8 @@ export function appendOp(item: LogItem, of: number = dataset): Buffer {
 export function mapOp(item: MapItem): Buffer {
   const none = Buffer.alloc(0);
   const { payload } = item;
-  return op({ operation: item.operation, dataset, key: Buffer.from(item.key), id: none, hash: none, payload }, 0, 0);
+  const key = { key: item.key, keyBytes: Buffer.byteLength(item.key) };
+  return op({ operation: item.operation, dataset, ...key, id: undefined, idBytes: 0, hash: none, payload }, 0, 0);
 }
 
 function op(content: Parameters<typeof writeOp>[2], sort: number, version: number): Buffer {
