@@ -164,9 +164,7 @@ interface Repeated {
 function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Repeated | undefined {
   if (!ops.some(({ id }) => id !== undefined)) return undefined;
   const appends = ops.filter((op) => op.operation === operation.append);
-  const found = appends.map(({ to, key, id }) =>
-    id === undefined ? unknownId : heads.findId(to, key, id, loaded),
-  );
+  const found = appends.map(({ to, key, id }) => (id === undefined ? unknownId : heads.findId(to, key, id, loaded)));
   const place = found.findIndex((known) => known !== unknownId && known !== undefined);
   if (place < 0) return undefined;
   const first = found[place] as KnownId;
@@ -235,7 +233,7 @@ function mint({ ops }: StagedBatch): void {
     const { to, key } = op;
     if (op.operation !== operation.append) continue;
     let ofLog = versions.get(to);
-    if (ofLog === undefined) versions.set(to, (ofLog = new Map()));
+    if (ofLog === undefined) versions.set(to, (ofLog = new Map<string, number>()));
     op.version = (ofLog.get(key) ?? op.head) + 1;
     ofLog.set(key, op.version);
     op.sort = sorts.get(to) ?? to.nextSort;
