@@ -1,10 +1,20 @@
-import { alternate, assertCount, goal, median, medianRatio, seededRecords, shape, variation } from "@ehdb/harness";
-import type { Bench, BenchContext, Contender, Result } from "@ehdb/harness";
+import {
+  alternate,
+  assertCount,
+  goal,
+  median,
+  medianRatio,
+  payloadSeed,
+  seededRecords,
+  shape,
+  variation,
+  withDirectory,
+} from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Contender, Result } from "@ehdb/harness";
 import { copyAndWrite } from "@ehdb/harness/floors";
 import type { WriteFigure } from "@ehdb/harness/floors";
 import { join } from "node:path";
-import { assertHolds, payloadSeed, withDirectory, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const recordBytes = 256;
 const group = 512;

@@ -5,16 +5,16 @@ import {
   goal,
   median,
   medianRatio,
+  payloadSeed,
   seededRecords,
   shape,
   variation,
 } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
 import { copyLoop } from "@ehdb/harness/floors";
 import type { CallFigure } from "@ehdb/harness/floors";
 import type { Journal } from "@ehdb/journal";
-import { assertHolds, payloadSeed, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const recordBytes = 256;
 const group = 64;

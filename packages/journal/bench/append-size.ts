@@ -1,8 +1,7 @@
-import { alternate, distribution, goal, median, seededRecords, shape } from "@ehdb/harness";
-import type { Bench, BenchContext, Distribution, Result } from "@ehdb/harness";
+import { alternate, distribution, goal, median, payloadSeed, seededRecords, shape } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Distribution, Result } from "@ehdb/harness";
 import { copyLoop } from "@ehdb/harness/floors";
-import { assertHolds, payloadSeed, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const kib = 1024;
 const sizes = [0, 64, 255, 256, 257, kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, 512 * kib];

@@ -1,10 +1,21 @@
-import { alternate, assertCount, goal, median, medianRatio, seededPayloads, shape, variation } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import {
+  alternate,
+  assertCount,
+  goal,
+  median,
+  medianRatio,
+  payloadSeed,
+  roundAndRound,
+  seededPayloads,
+  shape,
+  variation,
+  withDirectory,
+} from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
 import { writeAndSync } from "@ehdb/harness/floors";
 import { peerBatches, peers } from "@ehdb/harness/peers";
 import { join } from "node:path";
-import { assertHolds, payloadSeed, roundAndRound, withDirectory, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const batch = 1000;
 const batches: BySize<number> = { tiny: 20, small: 120, full: 400 };

@@ -1,10 +1,20 @@
-import { alternate, assertCount, goal, median, medianRatio, seededPayloads, shape, variation } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import {
+  alternate,
+  assertCount,
+  goal,
+  median,
+  medianRatio,
+  payloadSeed,
+  seededPayloads,
+  shape,
+  variation,
+  withDirectory,
+} from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
 import { writeAndSyncBlocking } from "@ehdb/harness/floors";
 import { betterSqlite3, peerAppends } from "@ehdb/harness/peers";
 import { join } from "node:path";
-import { assertHolds, payloadSeed, withDirectory, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const counts: BySize<number> = { tiny: 800, small: 3000, full: 10_000 };
 

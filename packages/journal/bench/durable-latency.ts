@@ -1,9 +1,8 @@
-import { assertCount, distribution, goal, seededPayloads, shape } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import { assertCount, distribution, goal, payloadSeed, seededPayloads, shape, withDirectory } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
 import { writeAndSync } from "@ehdb/harness/floors";
 import { join } from "node:path";
-import { assertHolds, payloadSeed, withDirectory, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const intervals = [10, 5, 2];
 const callers = 8;

@@ -5,18 +5,19 @@ import {
   goal,
   median,
   medianRatio,
+  payloadSeed,
   seededPayloads,
   shape,
   variation,
+  withDirectory,
 } from "@ehdb/harness";
-import type { Bench, BenchContext, Contender, Result, Verdict } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Contender, Result, Verdict } from "@ehdb/harness";
 import { groupCommit, writeAndSync } from "@ehdb/harness/floors";
 import type { LatencyFigure } from "@ehdb/harness/floors";
 import { peerAppends, peers } from "@ehdb/harness/peers";
 import type { Journal } from "@ehdb/journal";
 import { join } from "node:path";
-import { assertHolds, payloadSeed, withDirectory, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 interface Load {
   readonly inFlight: number;

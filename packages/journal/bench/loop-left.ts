@@ -1,9 +1,18 @@
-import { alternate, assertCount, goal, median, medianRatio, seededPayloads, shape, variation } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import {
+  alternate,
+  assertCount,
+  goal,
+  median,
+  medianRatio,
+  payloadSeed,
+  seededPayloads,
+  shape,
+  variation,
+} from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
 import type { JournalOptions } from "@ehdb/journal";
 import { crc32 } from "node:zlib";
-import { assertHolds, payloadSeed, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const millis: BySize<number> = { tiny: 250, small: 1000, full: 2000 };
 /** A few microseconds of work: what else the application does, a turn of the loop at a time. */

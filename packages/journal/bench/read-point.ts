@@ -1,25 +1,26 @@
 import {
   assertCount,
+  assertWork,
   countingHost,
   distribution,
   FullDigest,
   goal,
   growthExponent,
   median,
+  payloadSeed,
   percentile,
   proofOf,
-  assertWork,
-  SeededRandom,
   seededPayloads,
+  SeededRandom,
   shape,
+  withDirectory,
 } from "@ehdb/harness";
-import type { Bench, BenchContext, Distribution, Result } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Distribution, Result } from "@ehdb/harness";
 import { readPoints } from "@ehdb/harness/floors";
 import { openJournal } from "@ehdb/journal";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fill, payloadSeed, withDirectory } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { fill } from "./stage.ts";
 
 const strides = [1024, 64];
 /** Records a batch: what 64 callers make of it. */

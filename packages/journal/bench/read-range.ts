@@ -4,16 +4,17 @@ import {
   goal,
   median,
   medianRatio,
+  payloadSeed,
   SampledDigest,
   seededPayloads,
   shape,
   variation,
+  withDirectory,
 } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
 import { peerRanges, peers } from "@ehdb/harness/peers";
 import { openJournal } from "@ehdb/journal";
-import { expectedProof, fill, payloadSeed, withDirectory } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { expectedProof, fill } from "./stage.ts";
 
 const counts: BySize<number> = { tiny: 25_000, small: 200_000, full: 500_000 };
 const length = 5000;

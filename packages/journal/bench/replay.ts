@@ -4,19 +4,21 @@ import {
   goal,
   median,
   medianRatio,
+  payloadSeed,
+  roundAndRound,
   SampledDigest,
   seededPayloads,
   shape,
   variation,
+  withDirectory,
 } from "@ehdb/harness";
-import type { Bench, BenchContext, Result, WorkProof } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result, WorkProof } from "@ehdb/harness";
 import { readAndVerify } from "@ehdb/harness/floors";
 import { openJournal } from "@ehdb/journal";
 import type { JournalReader, JournalRecord } from "@ehdb/journal";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expectedProof, fill, payloadSeed, roundAndRound, withDirectory } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { expectedProof, fill } from "./stage.ts";
 
 const counts: BySize<number> = { tiny: 32_768, small: 262_144, full: 1_048_576 };
 /** Records a batch, about 200 KiB. */

@@ -1,7 +1,6 @@
-import { alternate, assertCount, distribution, goal, seededRecords, shape } from "@ehdb/harness";
-import type { Bench, BenchContext, Result } from "@ehdb/harness";
-import { assertHolds, payloadSeed, withJournal } from "./stage.ts";
-import type { BySize } from "./stage.ts";
+import { alternate, assertCount, distribution, goal, payloadSeed, seededRecords, shape } from "@ehdb/harness";
+import type { Bench, BenchContext, BySize, Result } from "@ehdb/harness";
+import { assertHolds, withJournal } from "./stage.ts";
 
 const mib = 1024 * 1024;
 const recordBytes = 4096;

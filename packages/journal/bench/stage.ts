@@ -1,15 +1,7 @@
-import { assertWork, proofOf, SampledDigest } from "@ehdb/harness";
-import type { BenchContext, BenchSize, WorkProof } from "@ehdb/harness";
+import { assertWork, proofOf, roundAndRound, SampledDigest, withDirectory } from "@ehdb/harness";
+import type { BenchContext, WorkProof } from "@ehdb/harness";
 import { openJournal } from "@ehdb/journal";
 import type { Journal, JournalOptions, JournalReader } from "@ehdb/journal";
-import { mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
-
-/** The event payloads of all benches come from this seed. */
-export const payloadSeed = 20_240_601;
-
-/** What is measured at each size. */
-export type BySize<T> = Readonly<Record<BenchSize, T>>;
 
 /** Calls with a new journal; closes and removes it afterwards. */
 export async function withJournal<T>(
@@ -25,20 +17,6 @@ export async function withJournal<T>(
       await journal.close();
     }
   });
-}
-
-export async function withDirectory<T>(parent: string, use: (directory: string) => Promise<T>): Promise<T> {
-  const directory = await mkdtemp(join(parent, "run-"));
-  try {
-    return await use(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-/** `count` records taken from `records` round and round, from the `first`-th on. */
-export function roundAndRound(records: readonly Uint8Array[], first: number, count: number): Uint8Array[] {
-  return Array.from({ length: count }, (_, index) => records[(first + index) % records.length] as Uint8Array);
 }
 
 /** Fills a journal with `count` records, taken round and round, in batches of `batch`. */

@@ -113,13 +113,15 @@ export async function copyAndWrite(path: string, records: readonly Uint8Array[],
 
 /**
  * Durable appends with `inFlight` callers, each waiting for its own before the next one: while one positioned write is synced,
- * what the callers hand in next is gathered, and goes out as one write.
+ * what the callers hand in next is gathered, and goes out as one write. `encode` makes a caller's record, the same as the one given,
+ * inside the timed region.
  */
 export async function groupCommit(
   path: string,
   records: readonly Uint8Array[],
   count: number,
   inFlight: number,
+  encode: (index: number) => Uint8Array = (index) => records[index % records.length] as Uint8Array,
 ): Promise<LatencyFigure> {
   const bytes = totalBytes(records, count);
   await zeroFilled(path, bytes);
@@ -154,7 +156,7 @@ export async function groupCommit(
       while (next < count) {
         const index = next++;
         const start = performance.now();
-        await append(records[index % records.length] as Uint8Array);
+        await append(encode(index));
         millis[index] = performance.now() - start;
         done++;
       }
@@ -246,6 +248,20 @@ export async function readAndVerify(paths: readonly string[], expected?: WorkPro
   }
   if (expected !== undefined) assertWork("read and verify", { count, digest }, expected);
   return { count, digest, seconds: (performance.now() - start) / 1000 };
+}
+
+/** Decodes JSON texts, one after the other. Texts a second. `fold` makes a number of each value, so that the work is seen. */
+export function parseAll(texts: readonly Uint8Array[], count: number, fold: (value: unknown) => number): number {
+  let sum = 0;
+  const start = performance.now();
+  for (let i = 0; i < count; i++) {
+    const text = texts[i % texts.length] as Uint8Array;
+    sum += fold(JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()));
+  }
+  const perSecond = (count * 1000) / (performance.now() - start);
+  const once = texts.reduce((total, text) => total + fold(JSON.parse(Buffer.from(text).toString())), 0);
+  if (count % texts.length === 0) assertCount("parse, what was read", sum, (count / texts.length) * once);
+  return perSecond;
 }
 
 /** Point reads: one asynchronous read of `bytes` at each position. Microseconds of each. */

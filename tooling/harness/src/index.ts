@@ -1,5 +1,7 @@
 export { alternate } from "./bench.ts";
 export type { Bench, BenchContext, Contender } from "./bench.ts";
+export { inFlightOf, payloadSeed, roundAndRound, withDirectory } from "./bench-stage.ts";
+export type { BySize } from "./bench-stage.ts";
 export { NotInjected } from "./fault.ts";
 export type { Fault, FaultContext } from "./fault.ts";
 export { countingHost } from "./counting-host.ts";
@@ -20,6 +22,8 @@ export type { BenchReport, BenchSize, MeasuredResult, ProcessCost, Result, Verdi
 export { SeededRandom } from "./seeded-random.ts";
 export { addCounts, enoughSeeds, unmetCounts } from "./simulation.ts";
 export type { Counts, Mutant, Simulation, SimulationResult } from "./simulation.ts";
+export { Stage } from "./stage.ts";
+export type { StageEnd } from "./stage.ts";
 export { distribution, median, medianRatio, percentile, variation } from "./statistics.ts";
 export type { Distribution } from "./statistics.ts";
 export { assertCount, assertWork, FullDigest, proofOf, SampledDigest } from "./work-proof.ts";

@@ -13,11 +13,11 @@ import { lowerBound, slotAt, slotCount } from "./slots.ts";
 
 export const indexCells: CellOrder = {
   compare(block, at, target) {
-    const firstBytes = block.readUInt16LE(at);
+    const firstBytes = u16At(block, at);
     const byFirst = compareBytes(block, at + 2, firstBytes, target.first);
     if (byFirst !== 0) return byFirst;
     const second = at + 2 + firstBytes;
-    const secondBytes = block.readUInt16LE(second);
+    const secondBytes = u16At(block, second);
     const bySecond = compareBytes(block, second + 2, secondBytes, target.second);
     return bySecond !== 0 ? bySecond : block.readDoubleLE(second + 2 + secondBytes) - target.tail;
   },
@@ -31,6 +31,11 @@ export const indexCells: CellOrder = {
     };
   },
 };
+
+/** A search compares many cells, and Buffer's own reading checks each time. */
+function u16At(block: Buffer, at: number): number {
+  return (block[at] as number) | ((block[at + 1] as number) << 8);
+}
 
 export function indexCellBytes({ first, second }: Position): number {
   return 24 + first.length + second.length;

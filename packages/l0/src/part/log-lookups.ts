@@ -5,6 +5,7 @@ import { mayHold } from "./bloom.ts";
 import { logEntries, logEntryAt, viewOf } from "./entry-cells.ts";
 import { foundIdAt, idCells, isIdOf } from "./ids-section.ts";
 import type { FoundId } from "./ids-section.ts";
+import { run, runCached } from "./lookup.ts";
 import type { Lookup } from "./lookup.ts";
 import type { PartFile } from "./part-file.ts";
 import type { PartFooter } from "./part-format.ts";
@@ -15,6 +16,9 @@ import type { Piece, VersionRange } from "./postings.ts";
 import { readAhead } from "./read-ahead.ts";
 import type { SearchId, SearchKey } from "./search-key.ts";
 import { lowerBound, slotAt, slotCount, slotEnd } from "./slots.ts";
+
+/** Blocks that the records given at a time may lie in: about 1 MiB. */
+const mostBlocks = 64;
 
 export type Direction = "forwards" | "backwards";
 
@@ -120,39 +124,61 @@ async function* recordsAt(
   sorts: readonly number[],
   direction: Direction,
 ): AsyncGenerator<LogRecord[], void, undefined> {
-  let loading = blockOf(file, sorts[0] as number);
+  const { data } = await file.footerOf("by-sort");
+  const cursor = new SectionCursor(data, "data");
   for (let i = 0; i < sorts.length;) {
-    const block = await loading;
-    const edge = sortAt(block, slotAt(block, direction === "forwards" ? slotCount(block) - 1 : 0) + ENTRY_HEADER_BYTES);
     const records: LogRecord[] = [];
-    for (; i < sorts.length; i++) {
-      const sort = sorts[i] as number;
-      if (direction === "forwards" ? sort > edge : sort < edge) break;
-      records.push(recordIn(file, block, sort));
+    let loading: Promise<Buffer> | undefined;
+    for (let blocks = 0; i < sorts.length && blocks < mostBlocks; blocks++) {
+      const wanted = dataBlock(file, cursor, sorts[i] as number);
+      const cached = runCached(wanted, file);
+      if (cached === undefined) {
+        loading = run(dataBlock(file, cursor, sorts[i] as number), file);
+        break;
+      }
+      i = addRecords(file, cached, sorts, i, direction, records);
     }
-    if (i < sorts.length) {
-      loading = blockOf(file, sorts[i] as number);
-      // Whoever stops reading here never asks for it.
-      loading.catch(() => undefined);
-    }
-    yield records;
+    // Whoever stops reading here never asks for it.
+    loading?.catch(() => undefined);
+    if (records.length > 0) yield records;
+    if (loading === undefined) continue;
+    const loaded: LogRecord[] = [];
+    i = addRecords(file, await loading, sorts, i, direction, loaded);
+    yield loaded;
   }
 }
 
-function recordIn(file: PartFile, block: Buffer, sort: number): LogRecord {
+/** Takes what of `sorts` from `from` on is in the block; returns where the rest begins. */
+function addRecords(
+  file: PartFile,
+  block: Buffer,
+  sorts: readonly number[],
+  from: number,
+  direction: Direction,
+  into: LogRecord[],
+): number {
+  const edge = sortAt(block, slotAt(block, direction === "forwards" ? slotCount(block) - 1 : 0) + ENTRY_HEADER_BYTES);
+  const view = viewOf(block);
+  let i = from;
+  let sort = sorts[i] as number;
+  do {
+    into.push(recordIn(file, block, view, sort));
+    sort = sorts[++i] as number;
+  } while (i < sorts.length && (direction === "forwards" ? sort <= edge : sort >= edge));
+  return i;
+}
+
+function recordIn(file: PartFile, block: Buffer, view: DataView, sort: number): LogRecord {
   const slot = lowerBound(block, logEntries, bySort(sort));
-  const record = slot < slotCount(block) ? logEntryAt(block, slotAt(block, slot), viewOf(block)) : undefined;
+  const record = slot < slotCount(block) ? logEntryAt(block, slotAt(block, slot), view) : undefined;
   if (record?.sort !== sort) throw file.corrupt(0, `a posting names position ${sort}, where nothing is`);
   return record;
 }
 
-function blockOf(file: PartFile, sort: number): Promise<Buffer> {
-  return file.run("by-sort", function* ({ data }): Lookup<Buffer> {
-    const cursor = new SectionCursor(data, "data");
-    if (!(yield* cursor.seek(bySort(sort))))
-      throw file.corrupt(data.root.offset, `a posting names position ${sort}, which is beyond the last`);
-    return yield cursor.place;
-  });
+function* dataBlock(file: PartFile, cursor: SectionCursor, sort: number): Lookup<Buffer> {
+  if (!(yield* cursor.seek(bySort(sort))))
+    throw file.corrupt(0, `a posting names position ${sort}, which is beyond the last`);
+  return yield cursor.place;
 }
 
 function bySort(sort: number): Position {
