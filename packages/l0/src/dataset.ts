@@ -21,7 +21,8 @@ export class Dataset {
    * The head of keys as far as parts know it: a log's last version, a map's live revision; 0 for none. What is newer stands in
    * the generations, which are asked first.
    */
-  readonly heads: LRUCache<string, number> = new LRUCache({ max: mostHeads });
+  // By size: `max` would take all its memory at once.
+  readonly heads: LRUCache<string, number> = new LRUCache({ maxSize: mostHeads, sizeCalculation: () => 1 });
 
   /** Rises when heads begin or end to come from generations that leave memory: a load that was under way may be stale. */
   fills = 0;

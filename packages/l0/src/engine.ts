@@ -208,6 +208,7 @@ export class OpenEngine implements DurableEngine {
     await this.#reopening?.catch(() => undefined);
     this.#line.rejectAll(closed);
     this.#news.announce();
+    await this.#run.sealBeforeClose();
     await this.#run.end(closed);
     const report = await this.#opened.journal.close();
     await this.#opened.sealed.close();

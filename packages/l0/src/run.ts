@@ -1,4 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, MIB } from "@ehdb/contracts";
 import type { Timer } from "@ehdb/host";
 import { EngineTime } from "@ehdb/journal";
 import type { Journal } from "@ehdb/journal";
@@ -12,6 +12,13 @@ import type { Recovered } from "./recovery.ts";
 import type { Sealed } from "./sealed.ts";
 import { Sealer } from "./sealer.ts";
 import type { Store } from "./store.ts";
+
+/** Segments that an open leaves unsealed: more than full generations take. */
+const mostSegments = 8;
+
+/** What a close leaves for the next open to read back: more is sealed first, so that opens cost about the same. */
+const mostLeftBytes = MIB;
+const mostLeftCommits = 2048;
 
 export interface RunHooks {
   /** Throws when no commit is taken in, whatever the disk says. */
@@ -63,6 +70,8 @@ export class Run implements CommitContext {
       sealMaxBytes,
       damaged: hooks.damaged,
     });
+    // Each open that committed left a segment: short lives must not make the next open longer and longer.
+    if (journal.recovery.segments > mostSegments) this.freeze();
     this.#watchAge();
     this.sealer.schedule();
   }
@@ -103,6 +112,19 @@ export class Run implements CommitContext {
     this.#ageTimer?.cancel();
     this.#ageTimer = undefined;
     this.sealer.schedule();
+  }
+
+  /** Seals what would make the next open slow. What goes wrong is left to the next open. */
+  async sealBeforeClose(): Promise<void> {
+    const { store, sealer, journal } = this;
+    const left = { sealMaxBytes: mostLeftBytes, sealMaxCommits: mostLeftCommits };
+    if (journal.state !== "open" || !(store.frozenCount > 0 || isFull(store.active, left))) return;
+    this.freeze();
+    try {
+      while (store.frozenCount > 0) await sealer.progress();
+    } catch {
+      // Counted by the sealer.
+    }
   }
 
   /** Waits for what runs in the background, and begins nothing more. */
