@@ -96,6 +96,39 @@ export class PartFile implements BlockSource {
     return this.#context.cache.load(this.meta.id, place.offset, () => this.read(place));
   }
 
+  /**
+   * Blocks that a scan wants, in its order. Neighbours that aren't in memory are read at once, and don't push out of it what others come back
+   * to; a single one is kept.
+   */
+  async loadRun(places: readonly BlockPlace[]): Promise<Buffer[]> {
+    if (places.length === 1) return [this.peek(places[0] as BlockPlace) ?? (await this.load(places[0] as BlockPlace))];
+    const { codec } = await this.open();
+    const blocks: Buffer[] = [];
+    while (blocks.length < places.length) {
+      const cached = this.peek(places[blocks.length] as BlockPlace);
+      if (cached !== undefined) blocks.push(cached);
+      else blocks.push(...(await this.#readNeighbours(places.slice(blocks.length), codec)));
+    }
+    return blocks;
+  }
+
+  /** The first of `places`, and those that lie beside it and aren't in memory, with one read. */
+  async #readNeighbours(places: readonly BlockPlace[], codec: BlockCodec): Promise<Buffer[]> {
+    let [from, to] = ends(places[0] as BlockPlace);
+    let count = 1;
+    for (; count < places.length; count++) {
+      const place = places[count] as BlockPlace;
+      const [start, end] = ends(place);
+      if ((start !== to && end !== from) || this.peek(place) !== undefined) break;
+      [from, to] = [Math.min(from, start), Math.max(to, end)];
+    }
+    const bytes = await this.readBytes(from, to - from);
+    return places.slice(0, count).map((place) => {
+      const at = place.offset - from;
+      return this.decode(bytes.subarray(at, at + place.bytes), place, codec);
+    });
+  }
+
   /** From the disk, whatever the cache holds. */
   async read(place: BlockPlace): Promise<Buffer> {
     const { codec } = await this.open();
@@ -161,6 +194,10 @@ export class PartFile implements BlockSource {
     if (!Buffer.from(keyCheck).equals(cipher.keyCheck)) throw wrongKey(this.path, keyId);
     return cipher;
   }
+}
+
+function ends({ offset, bytes }: BlockPlace): [start: number, end: number] {
+  return [offset, offset + bytes];
 }
 
 async function readBytes(file: File, offset: number, bytes: number): Promise<Buffer> {

@@ -1,6 +1,8 @@
+import { KIB } from "@ehdb/contracts";
+import type { BlockPlace } from "./block.ts";
 import type { SectionCursor } from "./block-index.ts";
 import { run } from "./lookup.ts";
-import type { BlockSource } from "./lookup.ts";
+import type { PartFile } from "./part-file.ts";
 import type { Position } from "./position.ts";
 
 export interface BlockWalk {
@@ -13,32 +15,54 @@ export interface BlockWalk {
   isBefore(last: Position): boolean;
 }
 
+/** Blocks read at a time: few at first, for who wants little; then more, for who reads on. */
+const mostRunBytes = 256 * KIB;
+const growth = 4;
+
 /**
  * The blocks of a section, in order or in reverse, from the one with the first cell at or behind the target; backwards from the last one
- * when there is no such cell. While one is used the next is on its way.
+ * when there is no such cell. While some are used the next are on their way.
  */
 export async function* readAhead(
-  source: BlockSource,
+  file: PartFile,
   cursor: SectionCursor,
   walk: BlockWalk,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { target } = walk;
   const backwards = walk.direction === "backwards";
-  const isThere = target !== undefined && (await run(cursor.seek(target), source));
+  const isThere = target !== undefined && (await run(cursor.seek(target), file));
   if (!isThere) {
     if (target !== undefined && !backwards) return;
-    if (!(await run(cursor.seekEnd(backwards ? "last" : "first"), source))) return;
+    if (!(await run(cursor.seekEnd(backwards ? "last" : "first"), file))) return;
   }
-  let next: Promise<Buffer> | Buffer | undefined = source.peek(cursor.place) ?? source.load(cursor.place);
+  let blocks = 1;
+  let next: Promise<Run> | undefined = nextRun(file, cursor, walk, blocks);
   while (next !== undefined) {
-    const block: Buffer = await next;
-    next = undefined;
-    const more = backwards || !walk.isLast(cursor.last) ? await run(cursor.step(backwards ? -1 : 1), source) : false;
-    if (more && !(backwards && walk.isBefore(cursor.last))) {
-      next = source.peek(cursor.place) ?? source.load(cursor.place);
-      // Whoever stops here never asks for it.
-      if (next instanceof Promise) next.catch(() => undefined);
-    }
-    yield block;
+    const { loaded, isLast }: Run = await next;
+    blocks *= growth;
+    next = isLast ? undefined : nextRun(file, cursor, walk, blocks);
+    // Whoever stops here never asks for it.
+    next?.catch(() => undefined);
+    yield* loaded;
+  }
+}
+
+interface Run {
+  readonly loaded: readonly Buffer[];
+  readonly isLast: boolean;
+}
+
+/** The block that the cursor is at and those that follow it; leaves the cursor behind them. */
+async function nextRun(file: PartFile, cursor: SectionCursor, walk: BlockWalk, blocks: number): Promise<Run> {
+  const backwards = walk.direction === "backwards";
+  const places: BlockPlace[] = [];
+  for (let bytes = 0; ;) {
+    const { place } = cursor;
+    places.push(place);
+    bytes += place.bytes;
+    const more = backwards || !walk.isLast(cursor.last) ? await run(cursor.step(backwards ? -1 : 1), file) : false;
+    const isLast = !more || (backwards && walk.isBefore(cursor.last));
+    if (isLast || places.length >= blocks || bytes + cursor.place.bytes > mostRunBytes)
+      return { loaded: await file.loadRun(places), isLast };
   }
 }

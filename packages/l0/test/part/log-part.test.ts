@@ -183,15 +183,23 @@ describe(`a part of a log (seed ${seed})`, () => {
     expect(await part.findId(searchId(searchKey(`${key}0`), id))).toBeUndefined();
   });
 
-  it("reads nothing until it's asked, and each block once", async () => {
-    const items = sampleLog(300, 10, 200);
+  it("reads nothing until it's asked, and each block once; a scan reads many at once, and keeps what others keep", async () => {
+    const items = sampleLog(1000, 10, 200);
     const built = buildLog(items);
     const { host, ...context } = await stage(built.bytes);
     const before = host.operations.read;
     const part = new LogPart({ host, ...context }, path, built.meta);
     expect(host.operations.read).toBe(before);
     await all(part.scan());
+    const scanned = host.operations.read - before;
+    const blocks = context.cache.stats.blocks;
+    expect(built.bytes.length).toBeGreaterThan(12 * 16_384);
+    expect(scanned).toBeLessThan(10);
+    expect(blocks).toBeLessThan(4);
+    const keys = [...new Set(items.map(({ key }) => key))];
+    for (const key of keys) await all(part.read(searchKey(key)));
     const reads = host.operations.read;
+    for (const key of keys) await all(part.read(searchKey(key)));
     await all(part.scan());
     await all(part.scan({ direction: "backwards" }));
     expect(host.operations.read).toBe(reads);
