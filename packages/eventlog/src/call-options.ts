@@ -51,13 +51,17 @@ export interface SubscribeRequest extends TailRequest {
   readonly after: LogCheckpoint | number | "end" | undefined;
 }
 
+/** An append in somebody else's batch waits for nothing. */
+export type StageOptions = Pick<AppendOptions, "expect">;
+
 export function appendRequest(options: AppendOptions = {}): AppendRequest {
   refuseUnknown(options, ["expect", "signal"] satisfies (keyof AppendOptions)[], "");
-  const { expect = "any" } = options;
-  if (!["any", "none", "exists"].includes(expect as string) && !isWhole(expect, 0)) {
-    throw invalidOption("expect", expect, `"any", "none", "exists" or a version`);
-  }
-  return { expect, signal: signalOf(options) };
+  return { expect: expectOf(options), signal: signalOf(options) };
+}
+
+export function stageRequest(options: StageOptions = {}): Pick<AppendRequest, "expect"> {
+  refuseUnknown(options, ["expect"] satisfies (keyof StageOptions)[], "");
+  return { expect: expectOf(options) };
 }
 
 export function readStreamRequest(options: ReadStreamOptions = {}): ReadStreamRequest {
@@ -155,6 +159,11 @@ function filtering({ types, stream, streamPrefix }: EventFilter): { filter: Even
     ...(streamPrefix === undefined ? {} : { streamPrefix }),
   };
   return { filter, wants: predicateOf(filter) };
+}
+
+function expectOf({ expect = "any" }: StageOptions): Expectation {
+  if (expect === "any" || expect === "none" || expect === "exists" || isWhole(expect, 0)) return expect;
+  throw invalidOption("expect", expect, `"any", "none", "exists" or a version`);
 }
 
 function isForwards({ direction = "forwards" }: { readonly direction?: unknown }): boolean {

@@ -1,6 +1,5 @@
 import { EhdbError, invalidArgument, MAX_WRITE_BYTES, nearestName } from "@ehdb/contracts";
 import type { EventShape, NewEvent } from "@ehdb/contracts";
-import type { Random } from "@ehdb/host";
 import { encodeJson } from "./json.ts";
 import { assertName } from "./names.ts";
 import type { DataSchemas } from "./schemas.ts";
@@ -21,20 +20,26 @@ export interface EncodedEvent {
 
 const eventProperties = ["id", "type", "data", "metadata"] as const satisfies (keyof NewEvent)[];
 /** An event that was read from a log may be appended to another; these say where it was, and are left out. */
-const recordedProperties = new Set(["stream", "version", "position", "time"]);
+const recordedProperties = ["stream", "version", "position", "time"];
+const knownProperties: ReadonlySet<string> = new Set([...eventProperties, ...recordedProperties]);
 
-/** Checks and encodes all events of one append, or throws and has changed nothing. */
-export function encodeEvents(stream: string, given: unknown, schemas: DataSchemas, random: Random): EncodedEvent[] {
+/** The most bytes of UTF-8 that a unit of a string can take. */
+const mostBytesAUnit = 3;
+
+/** Checks and encodes all events of one append, or throws and has changed nothing. `makeId`: for those that come without. */
+export function encodeEvents(
+  stream: string,
+  given: unknown,
+  schemas: DataSchemas,
+  makeId: () => string,
+): EncodedEvent[] {
   assertName("stream", stream);
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0) throw invalidArgument("events", given, "one event, or an array of one or more");
-  const events = list.map((event, index) => encodeEvent(event, index, schemas, random));
-  refuseTwice(events);
-  const bytes = events.reduce((sum, event) => sum + bytesOf(event), Buffer.byteLength(stream));
-  if (bytes > MAX_WRITE_BYTES) {
-    const message = `the append holds ${bytes} bytes, ${MAX_WRITE_BYTES} at most: split it, or keep large data elsewhere and store where`;
-    throw new EhdbError("TOO_LARGE", message, { stream, bytes, maxBytes: MAX_WRITE_BYTES });
-  }
+  const events: EncodedEvent[] = [];
+  for (let index = 0; index < list.length; index++) events.push(encodeEvent(list[index], index, schemas, makeId));
+  if (events.length > 1) refuseTwice(events);
+  refuseLarge(stream, events);
   return events;
 }
 
@@ -42,7 +47,19 @@ export function decodeData(data: EncodedData): unknown {
   return typeof data === "string" ? (JSON.parse(data) as unknown) : data;
 }
 
-function encodeEvent(given: unknown, index: number, schemas: DataSchemas, random: Random): EncodedEvent {
+/** Not less than what the event's pieces take, at once; the same to the byte costs a look at all of its text. */
+export function mostBytesOf({ id, type, data, metadata }: EncodedEvent): number {
+  const dataBytes = typeof data === "string" ? data.length * mostBytesAUnit : data === undefined ? 0 : data.length;
+  const units = id.length + type.length + (metadata === undefined ? 0 : metadata.length);
+  return units * mostBytesAUnit + dataBytes;
+}
+
+export function bytesOf({ id, type, data, metadata }: EncodedEvent): number {
+  const dataBytes = data === undefined ? 0 : Buffer.byteLength(data);
+  return Buffer.byteLength(id) + Buffer.byteLength(type) + dataBytes + Buffer.byteLength(metadata ?? "");
+}
+
+function encodeEvent(given: unknown, index: number, schemas: DataSchemas, makeId: () => string): EncodedEvent {
   if (typeof given !== "object" || given === null) {
     throw invalidArgument(`events[${index}]`, given, "an event, { type, data, metadata, id }");
   }
@@ -51,28 +68,27 @@ function encodeEvent(given: unknown, index: number, schemas: DataSchemas, random
   if (id !== undefined) assertName("id", id);
   assertName("type", type);
   return {
-    id: id ?? random.id(),
+    id: id ?? makeId(),
     isIdGiven: id !== undefined,
     type,
     data: encodeData(schemas.validated(type, data)),
-    metadata: encodeMetadata(metadata),
+    metadata: metadata === undefined ? undefined : encodeMetadata(metadata),
   };
 }
 
 function encodeData(data: unknown): EncodedData {
-  return data instanceof Uint8Array ? Uint8Array.from(data) : encodeJson(data, "data");
+  return data instanceof Uint8Array ? new Uint8Array(data) : encodeJson(data, "data");
 }
 
-function encodeMetadata(metadata: EventShape["metadata"]): string | undefined {
+function encodeMetadata(metadata: EventShape["metadata"]): string {
   const json = metadata instanceof Uint8Array ? "" : encodeJson(metadata, "metadata");
-  if (json === undefined && metadata === undefined) return undefined;
   if (json?.startsWith("{") === true) return json;
   throw invalidArgument("metadata", metadata, "an object that JSON takes as one");
 }
 
 function refuseUnknownProperties(event: object): void {
   for (const property of Object.keys(event)) {
-    if ((eventProperties as readonly string[]).includes(property) || recordedProperties.has(property)) continue;
+    if (knownProperties.has(property)) continue;
     const suggestion = nearestName(property, eventProperties);
     const hint = suggestion === undefined ? "Put it into data or metadata" : `Did you mean ${suggestion}?`;
     const message = `an event has no property ${property}. ${hint}`;
@@ -86,11 +102,19 @@ function refuseTwice(events: readonly EncodedEvent[]): void {
     if (isIdGiven && ids.has(id)) {
       throw new EhdbError("INVALID_ARGUMENT", `two events of one append have the id "${id}": ids differ`, { id });
     }
-    ids.add(id);
+    if (isIdGiven) ids.add(id);
   }
 }
 
-function bytesOf({ id, type, data, metadata }: EncodedEvent): number {
-  const dataBytes = data === undefined ? 0 : Buffer.byteLength(data);
-  return Buffer.byteLength(id) + Buffer.byteLength(type) + dataBytes + Buffer.byteLength(metadata ?? "");
+function refuseLarge(stream: string, events: readonly EncodedEvent[]): void {
+  let atMost = stream.length * mostBytesAUnit;
+  for (const event of events) atMost += mostBytesOf(event);
+  if (atMost <= MAX_WRITE_BYTES) return;
+  const bytes = events.reduce((sum, event) => sum + bytesOf(event), Buffer.byteLength(stream));
+  if (bytes > MAX_WRITE_BYTES) throw tooLarge(stream, bytes);
+}
+
+export function tooLarge(stream: string, bytes: number): EhdbError {
+  const message = `the append holds ${bytes} bytes, ${MAX_WRITE_BYTES} at most: split it, or keep large data elsewhere and store where`;
+  return new EhdbError("TOO_LARGE", message, { stream, bytes, maxBytes: MAX_WRITE_BYTES });
 }

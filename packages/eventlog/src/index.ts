@@ -1,3 +1,7 @@
+export { eventLogDatasets } from "./datasets.ts";
+export type { DurableEventLog } from "./durable.ts";
+export { eventLogOn, openEventLog } from "./open-event-log.ts";
+export type { EventLogOptions, SharedEventLogOptions } from "./open-event-log.ts";
 export { referenceEventLog } from "./reference.ts";
 export type { ReferenceEventLogOptions } from "./reference.ts";
 export type { EventSchemas } from "./schemas.ts";

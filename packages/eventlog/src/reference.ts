@@ -129,7 +129,7 @@ class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
     this.#assertOpen();
     const { expect, signal } = appendRequest(options);
     const { host, schemas, dedupeWindow } = this.#parts;
-    const encoded = encodeEvents(stream, events, schemas, host.random);
+    const encoded = encodeEvents(stream, events, schemas, () => host.random.id());
     throwIfAborted(signal, "append()");
     return this.#inTurn(async () => {
       throwIfAborted(signal, "append()");
@@ -301,6 +301,7 @@ class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
   async *#follow(start: () => number, request: TailRequest, stop: AbortSignal): AsyncGenerator<Page, void> {
     this.#assertOpen();
     let after = start();
+    yield pageOf([], this.#checkpoint(after), this.#parts.upcasters);
     while (!stop.aborted) {
       this.#assertOpen();
       const found = nextWanted(this.#state, after, request.wants);

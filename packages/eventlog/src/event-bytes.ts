@@ -1,0 +1,141 @@
+import { EhdbError } from "@ehdb/contracts";
+import type { LogRecord } from "@ehdb/contracts";
+import type { EncodedData, EncodedEvent } from "./encoding.ts";
+import { unknownFormat } from "./map-values.ts";
+import { isShortAscii } from "./names.ts";
+
+/**
+ * An event as the payload of a record of the log, little endian. Its stream is the record's key, and an id that was given is the
+ * record's id.
+ *
+ *     payload := u8 format, 1 | u8 flags
+ *              | 16 bytes of an id that was made                      when `ownId`
+ *              | u32 its place in its append, from 0 | u32 events of that append    when `inCompany`
+ *              | u16 bytes, type | u32 bytes, metadata                the latter when `hasMetadata`
+ *              | data, to the end
+ */
+const format = 1;
+const dataKinds = 3;
+const jsonData = 1;
+const bytesData = 2;
+const hasMetadata = 4;
+const ownId = 8;
+const inCompany = 16;
+const allFlags = dataKinds | hasMetadata | ownId | inCompany;
+
+export const OWN_ID_BYTES = 16;
+/** All that stands before and between type, metadata and data. */
+export const EVENT_OVERHEAD_BYTES: number = 2 + OWN_ID_BYTES + 8 + 2 + 4;
+
+/** Which of how many events of one append an event is. Part of what is stored: so that a part of an append isn't taken for it. */
+export interface Company {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+}
+
+/** The bytes of an event, one of `count`. `made` holds the id of one that came without. There is room; returns the end. */
+export function writeEvent(
+  into: Buffer,
+  at: number,
+  event: EncodedEvent,
+  index: number,
+  count: number,
+  made: Uint8Array,
+): number {
+  const { type, data, metadata, isIdGiven } = event;
+  into[at] = format;
+  into[at + 1] =
+    (typeof data === "string" ? jsonData : data === undefined ? 0 : bytesData) |
+    (metadata === undefined ? 0 : hasMetadata) |
+    (isIdGiven ? 0 : ownId) |
+    (count === 1 ? 0 : inCompany);
+  let next = at + 2;
+  if (!isIdGiven) {
+    into.set(made, next);
+    next += OWN_ID_BYTES;
+  }
+  if (count > 1) {
+    into.writeUInt32LE(index, next);
+    into.writeUInt32LE(count, next + 4);
+    next += 8;
+  }
+  const typeBytes = writeType(into, next + 2, type);
+  into.writeUInt16LE(typeBytes, next);
+  next += 2 + typeBytes;
+  if (metadata !== undefined) {
+    const metadataBytes = into.write(metadata, next + 4, "utf8");
+    into.writeUInt32LE(metadataBytes, next);
+    next += 4 + metadataBytes;
+  }
+  if (typeof data === "string") return next + into.write(data, next, "utf8");
+  if (data === undefined) return next;
+  into.set(data, next);
+  return next + data.length;
+}
+
+function writeType(into: Buffer, at: number, type: string): number {
+  if (!isShortAscii(type)) return into.write(type, at, "utf8");
+  for (let i = 0; i < type.length; i++) into[at + i] = type.charCodeAt(i);
+  return type.length;
+}
+
+/** Where the pieces of an event are in its bytes. */
+export interface EventLayout {
+  readonly flags: number;
+  readonly typeStart: number;
+  readonly typeEnd: number;
+  readonly metadataStart: number;
+  readonly dataStart: number;
+}
+
+/** UNSUPPORTED_VERSION for a format or a flag that isn't known, CORRUPT when lengths don't fit. */
+export function layoutOf(record: LogRecord, bytes: Buffer): EventLayout {
+  const flags = bytes[1] as number;
+  if (bytes[0] !== format) throw unknownFormat(`the event at position ${record.sort}`, bytes[0]);
+  if ((flags & ~allFlags) !== 0) throw unknownFormat(`the event at position ${record.sort}`, flags * 256 + format);
+  let next = 2 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES) + ((flags & inCompany) === 0 ? 0 : 8);
+  if (next + 2 > bytes.length) throw cut(record);
+  const typeStart = next + 2;
+  const typeEnd = typeStart + bytes.readUInt16LE(next);
+  next = typeEnd;
+  let metadataStart = typeEnd;
+  if ((flags & hasMetadata) !== 0) {
+    if (next + 4 > bytes.length) throw cut(record);
+    metadataStart = next + 4;
+    next = metadataStart + bytes.readUInt32LE(next);
+  }
+  if (next > bytes.length) throw cut(record);
+  return { flags, typeStart, typeEnd, metadataStart, dataStart: next };
+}
+
+export function typeAt(bytes: Buffer, { typeStart, typeEnd }: EventLayout): string {
+  return bytes.toString("utf8", typeStart, typeEnd);
+}
+
+/** The id that was made for it; `undefined` when one was given. */
+export function ownIdAt(bytes: Buffer, { flags }: EventLayout): string | undefined {
+  return (flags & ownId) === 0 ? undefined : bytes.toString("hex", 2, 2 + OWN_ID_BYTES);
+}
+
+export function companyAt(bytes: Buffer, { flags }: EventLayout): Company {
+  if ((flags & inCompany) === 0) return { index: 0, count: 1 };
+  const at = 2 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES);
+  return { index: bytes.readUInt32LE(at), count: bytes.readUInt32LE(at + 4) };
+}
+
+/** A copy of bytes; text that isn't parsed yet. */
+export function dataAt(bytes: Buffer, { flags, dataStart }: EventLayout): EncodedData {
+  const kind = flags & dataKinds;
+  if (kind === jsonData) return bytes.toString("utf8", dataStart);
+  return kind === bytesData ? new Uint8Array(bytes.subarray(dataStart)) : undefined;
+}
+
+export function metadataAt(bytes: Buffer, { flags, metadataStart, dataStart }: EventLayout): string | undefined {
+  return (flags & hasMetadata) === 0 ? undefined : bytes.toString("utf8", metadataStart, dataStart);
+}
+
+function cut({ sort, key }: LogRecord): EhdbError {
+  const message = `the event at position ${sort} (stream "${key}") is cut off: something else has written to this store`;
+  return new EhdbError("CORRUPT", message, { position: sort, stream: key });
+}

@@ -1,0 +1,43 @@
+import { KIB } from "@ehdb/contracts";
+import type { WriteBatch } from "@ehdb/contracts";
+import type { Random } from "@ehdb/host";
+import { dataset } from "./datasets.ts";
+import { bytesOf, mostBytesOf } from "./encoding.ts";
+import type { EncodedEvent } from "./encoding.ts";
+import { EVENT_OVERHEAD_BYTES, writeEvent } from "./event-bytes.ts";
+import { MadeIds } from "./made-ids.ts";
+
+const scratchBytes = 128 * KIB;
+const noId = new Uint8Array();
+
+/** States the events of an append in a write batch. They are written into memory that is used again: the engine copies it. */
+export class EventStager {
+  readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
+  readonly #ids: MadeIds;
+
+  constructor(random: Random) {
+    this.#ids = new MadeIds(random);
+  }
+
+  stage(batch: WriteBatch, stream: string, events: readonly EncodedEvent[]): void {
+    const count = events.length;
+    const buffer = this.#bufferFor(events);
+    let at = 0;
+    for (let index = 0; index < count; index++) {
+      const event = events[index] as EncodedEvent;
+      const { isIdGiven } = event;
+      const end = writeEvent(buffer, at, event, index, count, isIdGiven ? noId : this.#ids.next());
+      batch.append(dataset.events, stream, buffer.subarray(at, end), isIdGiven ? event.id : undefined);
+      at = end;
+    }
+  }
+
+  /** Room for all of them. */
+  #bufferFor(events: readonly EncodedEvent[]): Buffer {
+    let atMost = events.length * EVENT_OVERHEAD_BYTES;
+    for (const event of events) atMost += mostBytesOf(event);
+    if (atMost <= scratchBytes) return this.#scratch;
+    const bytes = events.reduce((sum, event) => sum + bytesOf(event) + EVENT_OVERHEAD_BYTES, 0);
+    return bytes <= scratchBytes ? this.#scratch : Buffer.allocUnsafe(bytes);
+  }
+}

@@ -1,0 +1,102 @@
+import { refuseUnknown } from "@ehdb/contracts";
+import type { EventShape } from "@ehdb/contracts";
+import { realHost } from "@ehdb/host";
+import type { Host } from "@ehdb/host";
+import { openEngine } from "@ehdb/l0";
+import type { DurableEngine, EngineOptions } from "@ehdb/l0";
+import { CallLine } from "./call-line.ts";
+import { dataset, eventLogDatasets } from "./datasets.ts";
+import { OpenEventLog } from "./durable.ts";
+import type { DurableEventLog } from "./durable.ts";
+import { InFlight } from "./in-flight.ts";
+import { LogFloor } from "./log-floor.ts";
+import { LogNews } from "./log-news.ts";
+import { DataSchemas } from "./schemas.ts";
+import type { EventSchemas } from "./schemas.ts";
+import { StreamsFacts } from "./stream-facts.ts";
+import { Upcasters } from "./upcasters.ts";
+import type { EventUpcasters } from "./upcasters.ts";
+
+/** What a log does with its events, whatever it stands on. */
+interface EventOptions<E extends EventShape> {
+  /** Validate data when it is appended. Default: none. */
+  readonly schemas?: EventSchemas<E>;
+  /** Make old events what the program knows now, when they are read. Default: none. */
+  readonly upcasters?: EventUpcasters;
+}
+
+export interface EventLogOptions<E extends EventShape = EventShape>
+  extends Omit<EngineOptions, "datasets">, EventOptions<E> {}
+
+export interface SharedEventLogOptions<E extends EventShape = EventShape> extends EventOptions<E> {
+  /** The engine's. Default: this machine. */
+  readonly host?: Host;
+}
+
+const eventOptions = { schemas: true, upcasters: true } satisfies Record<keyof EventOptions<EventShape>, true>;
+const known = {
+  dir: true,
+  host: true,
+  durability: true,
+  sealMaxBytes: true,
+  sealMaxCommits: true,
+  sealMaxAgeSeconds: true,
+  dedupeWindow: true,
+  blockCacheBytes: true,
+  compression: true,
+  encryption: true,
+  maxInFlightBytes: true,
+  reserveBytes: true,
+  manifestRetain: true,
+  blockingSync: true,
+  lockTimeoutMillis: true,
+  ...eventOptions,
+} satisfies Record<keyof EventLogOptions, true>;
+
+/**
+ * Opens an event log in a directory of its own, making it when there is none, and locks it. Errors: INVALID_OPTION, LOCKED, CORRUPT,
+ * KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE.
+ */
+export async function openEventLog<E extends EventShape = EventShape>(
+  options: EventLogOptions<E>,
+): Promise<DurableEventLog<E>> {
+  refuseUnknown(options, Object.keys(known), "");
+  const { schemas, upcasters, ...engineOptions } = options;
+  const host = options.host ?? realHost();
+  const parts = { host, schemas: new DataSchemas(schemas), upcasters: new Upcasters(upcasters) };
+  const engine = await openEngine({ ...engineOptions, host, datasets: eventLogDatasets });
+  try {
+    return await openOn<E>(engine, parts, () => engine.close());
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** An event log on an engine that others use too. Its close leaves the engine open. One engine has one event log. */
+export async function eventLogOn<E extends EventShape = EventShape>(
+  engine: DurableEngine,
+  options: SharedEventLogOptions<E> = {},
+): Promise<DurableEventLog<E>> {
+  refuseUnknown(options, ["host", ...Object.keys(eventOptions)], "");
+  const { host = realHost(), schemas, upcasters } = options;
+  const parts = { host, schemas: new DataSchemas(schemas), upcasters: new Upcasters(upcasters) };
+  return await openOn<E>(engine, parts, async () => undefined);
+}
+
+async function openOn<E extends EventShape>(
+  engine: DurableEngine,
+  parts: { readonly host: Host; readonly schemas: DataSchemas; readonly upcasters: Upcasters },
+  release: () => Promise<unknown>,
+): Promise<DurableEventLog<E>> {
+  const events = engine.log(dataset.events);
+  const streams = new StreamsFacts(engine);
+  const floor = new LogFloor(engine);
+  await streams.open();
+  await floor.settle();
+  const news = new LogNews(engine);
+  return new OpenEventLog<E>(
+    { ...parts, engine, events, streams, floor, news, line: new CallLine(), inFlight: new InFlight() },
+    release,
+  );
+}

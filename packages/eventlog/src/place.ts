@@ -1,0 +1,30 @@
+import { isEhdbError } from "@ehdb/contracts";
+import type { LogCheckpoint } from "@ehdb/contracts";
+import type { LogContext } from "./log-context.ts";
+import { beyondTheEnd, compacted, truncated } from "./refusals.ts";
+
+/** The position behind which a read goes on. TRUNCATED, OUT_OF_RANGE, COMPACTED. */
+export function placeAfter(context: LogContext, after: LogCheckpoint | number | undefined): number {
+  const { firstPosition } = context.floor;
+  if (after === undefined) return firstPosition - 1;
+  const position = typeof after === "number" ? after : after.position;
+  if (typeof after === "object") assertContinues(context, after);
+  const { last } = context.events;
+  if (position > last) throw beyondTheEnd(position, last);
+  if (position + 1 < firstPosition) throw compacted(position, firstPosition);
+  return position;
+}
+
+/** TRUNCATED when what was seen isn't in this log. */
+export function assertContinues({ engine, events }: LogContext, checkpoint: LogCheckpoint): void {
+  const { position, epoch } = checkpoint;
+  if (epoch > engine.recovery.epoch || (epoch === 0 && position > 0)) throw truncated(checkpoint, events.last);
+  if (position === 0) return;
+  try {
+    events.assertContinues(position, epoch);
+  } catch (error) {
+    if (isEhdbError(error, "TRUNCATED")) throw truncated(checkpoint, events.last);
+    if (isEhdbError(error, "OUT_OF_RANGE")) throw beyondTheEnd(position, events.last);
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import type { AppendResult, Expectation, LogRecord } from "@ehdb/contracts";
+import { bytesOf } from "./encoding.ts";
+import type { EncodedEvent } from "./encoding.ts";
+import { companyAt, EVENT_OVERHEAD_BYTES, layoutOf, writeEvent } from "./event-bytes.ts";
+import { asBuffer } from "./event-pages.ts";
+import type { LogContext } from "./log-context.ts";
+import type { StreamFacts } from "./stream-facts.ts";
+import { recordsFrom, versionAfter } from "./stream-records.ts";
+
+const noId = new Uint8Array();
+
+/** What the append got that wrote this version of a stream, when it is this very one: all its events, and no others. */
+export async function repeatedAt(
+  context: LogContext,
+  stream: string,
+  events: readonly EncodedEvent[],
+  version: number,
+): Promise<AppendResult | undefined> {
+  const records = await appendAt(context, stream, events, version);
+  return records === undefined ? undefined : resultOf(records);
+}
+
+/**
+ * The same for ids that nobody knows any more: the append stands where the expectation says that it would, and can be read.
+ */
+export async function repeatedInPlace(
+  context: LogContext,
+  stream: string,
+  events: readonly EncodedEvent[],
+  expect: Expectation,
+  { firstVersion }: StreamFacts,
+): Promise<AppendResult | undefined> {
+  if (expect === "any" || expect === "exists" || !events.every(({ isIdGiven }) => isIdGiven)) return undefined;
+  const { firstPosition } = context.floor;
+  const at =
+    expect === "none" ? await versionAfter(context.events, stream, firstPosition - 1, firstVersion) : expect + 1;
+  const records = await appendAt(context, stream, events, at);
+  const first = records?.[0];
+  if (records === undefined || first?.version !== at) return undefined;
+  return first.version >= firstVersion && first.sort >= firstPosition ? resultOf(records) : undefined;
+}
+
+async function appendAt(
+  { events: log }: LogContext,
+  stream: string,
+  events: readonly EncodedEvent[],
+  version: number,
+): Promise<readonly LogRecord[] | undefined> {
+  const [record] = await recordsFrom(log, stream, version, 1);
+  if (record === undefined) return undefined;
+  const payload = asBuffer(record.payload);
+  const { index, count } = companyAt(payload, layoutOf(record, payload));
+  if (count !== events.length) return undefined;
+  const records = await recordsFrom(log, stream, version - index, count);
+  const isSame = events.every((event, place) => isStoredAs(event, place, count, records[place]));
+  return isSame ? records : undefined;
+}
+
+function isStoredAs(event: EncodedEvent, index: number, count: number, record: LogRecord | undefined): boolean {
+  if (record === undefined || !event.isIdGiven || record.id !== event.id) return false;
+  const bytes = Buffer.alloc(bytesOf(event) + EVENT_OVERHEAD_BYTES);
+  const end = writeEvent(bytes, 0, event, index, count, noId);
+  return Buffer.compare(bytes.subarray(0, end), record.payload) === 0;
+}
+
+function resultOf(records: readonly LogRecord[]): AppendResult {
+  const first = records[0] as LogRecord;
+  const last = records.at(-1) as LogRecord;
+  return {
+    firstVersion: first.version,
+    version: last.version,
+    firstPosition: first.sort,
+    position: last.sort,
+    time: first.time,
+    isDuplicate: true,
+  };
+}

@@ -1,0 +1,35 @@
+import type { LogDataset, LogRecord } from "@ehdb/contracts";
+
+/** Up to `limit` records of a stream from a version on. */
+export async function recordsFrom(
+  events: LogDataset,
+  stream: string,
+  from: number,
+  limit: number,
+): Promise<readonly LogRecord[]> {
+  const records: LogRecord[] = [];
+  for await (const batch of events.read(stream, { from, limit })) records.push(...batch);
+  return records;
+}
+
+/**
+ * The first version of a stream, from `least` on, that stands behind a position; when none does, one behind the last that can be
+ * read, or `least`. It costs a read for each doubling of the stream's length, and none from position 0.
+ */
+export async function versionAfter(
+  events: LogDataset,
+  stream: string,
+  position: number,
+  least: number,
+): Promise<number> {
+  if (position === 0) return least;
+  let low = least;
+  let high = Math.max(least, (await events.version(stream)) + 1);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [record] = await recordsFrom(events, stream, middle, 1);
+    if (record === undefined || record.sort > position) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import { eventsOf, iteratorOf, numbered } from "./events.ts";
+import { stage } from "./drive.ts";
+
+describe("after a failed sync", () => {
+  test("appends are refused, reads go on, and a reopen goes on in place", async () => {
+    const { host, log } = await stage();
+    await log.append("s", numbered(2));
+    host.failNext("dataSync");
+    await expect(log.append("s", numbered(1))).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    await expect(log.append("s", numbered(1))).rejects.toMatchObject({ code: "POISONED" });
+    expect([log.engine.state, log.position]).toEqual(["poisoned", 2]);
+    expect(await eventsOf(log.readStream("s"))).toHaveLength(2);
+    const { epoch } = log;
+    await log.engine.reopen();
+    expect(log.epoch).toBe(epoch + 1);
+    const { position } = log;
+    expect([2, 3]).toContain(position);
+    expect((await log.append("s", numbered(1))).version).toBe(position + 1);
+    await log.close();
+  });
+
+  test("a subscription waits, and goes on after the reopen without a gap or a double", async () => {
+    const { host, log } = await stage();
+    await log.append("s", numbered(2));
+    const iterator = iteratorOf(log.subscribe());
+    const seen = [(await iterator.next()).value?.position, (await iterator.next()).value?.position];
+    const third = iterator.next();
+    host.failNext("dataSync");
+    await expect(log.append("s", numbered(1))).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    await host.settle();
+    await log.engine.reopen();
+    await log.append("s", numbered(3));
+    seen.push((await third).value?.position);
+    while (seen.length < log.position) seen.push((await iterator.next()).value?.position);
+    expect(seen).toEqual(Array.from({ length: log.position }, (_, index) => index + 1));
+    await log.close();
+  });
+});
