@@ -45,7 +45,7 @@ export class Appends {
         "append()",
       );
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 

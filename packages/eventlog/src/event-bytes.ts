@@ -1,6 +1,8 @@
 import { EhdbError } from "@ehdb/contracts";
 import type { LogRecord } from "@ehdb/contracts";
-import type { EncodedData, EncodedEvent } from "./encoding.ts";
+import type { EncodedEvent } from "./encoding.ts";
+import { KnownNames } from "./known-names.ts";
+import type { EventContent } from "./lazy-event.ts";
 import { unknownFormat } from "./map-values.ts";
 import { isShortAscii } from "./names.ts";
 
@@ -80,60 +82,85 @@ function writeType(into: Buffer, at: number, type: string): number {
   return type.length;
 }
 
-/** Where the pieces of an event are in its bytes. */
-export interface EventLayout {
-  readonly flags: number;
-  readonly typeStart: number;
-  readonly typeEnd: number;
-  readonly metadataStart: number;
-  readonly dataStart: number;
-}
-
 /** UNSUPPORTED_VERSION for a format or a flag that isn't known, CORRUPT when lengths don't fit. */
-export function layoutOf(record: LogRecord, bytes: Buffer): EventLayout {
+export function checkEvent(record: LogRecord, bytes: Buffer): void {
   const flags = bytes[1] as number;
   if (bytes[0] !== format) throw unknownFormat(`the event at position ${record.sort}`, bytes[0]);
   if ((flags & ~allFlags) !== 0) throw unknownFormat(`the event at position ${record.sort}`, flags * 256 + format);
-  let next = 2 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES) + ((flags & inCompany) === 0 ? 0 : 8);
-  if (next + 2 > bytes.length) throw cut(record);
-  const typeStart = next + 2;
-  const typeEnd = typeStart + bytes.readUInt16LE(next);
-  next = typeEnd;
-  let metadataStart = typeEnd;
-  if ((flags & hasMetadata) !== 0) {
-    if (next + 4 > bytes.length) throw cut(record);
-    metadataStart = next + 4;
-    next = metadataStart + bytes.readUInt32LE(next);
-  }
-  if (next > bytes.length) throw cut(record);
-  return { flags, typeStart, typeEnd, metadataStart, dataStart: next };
+  const start = typeStart(flags, 0);
+  if (start > bytes.length) throw cut(record);
+  let end = start + bytes.readUInt16LE(start - 2);
+  if ((flags & hasMetadata) !== 0) end += end + 4 > bytes.length ? Infinity : 4 + bytes.readUInt32LE(end);
+  if (end > bytes.length) throw cut(record);
 }
 
-export function typeAt(bytes: Buffer, { typeStart, typeEnd }: EventLayout): string {
-  return bytes.toString("utf8", typeStart, typeEnd);
+/** Behind the bytes of its length. `at`: where the event begins. */
+function typeStart(flags: number, at: number): number {
+  return at + 4 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES) + ((flags & inCompany) === 0 ? 0 : 8);
 }
 
-/** The id that was made for it; `undefined` when one was given. */
-export function ownIdAt(bytes: Buffer, { flags }: EventLayout): string | undefined {
-  return (flags & ownId) === 0 ? undefined : bytes.toString("hex", 2, 2 + OWN_ID_BYTES);
+/** Of a checked event. */
+export function typeOf(bytes: Buffer, at: number): string {
+  const start = typeStart(bytes[at + 1] as number, at);
+  return names.text(bytes, start, start + bytes.readUInt16LE(start - 2));
 }
 
-export function companyAt(bytes: Buffer, { flags }: EventLayout): Company {
+/** Of a checked event: the id that was made for it; `undefined` when one was given. */
+export function ownIdOf(bytes: Buffer, at: number): string | undefined {
+  return ((bytes[at + 1] as number) & ownId) === 0 ? undefined : bytes.toString("hex", at + 2, at + 2 + OWN_ID_BYTES);
+}
+
+/** Of a checked event. */
+export function companyOf(bytes: Buffer): Company {
+  const flags = bytes[1] as number;
   if ((flags & inCompany) === 0) return { index: 0, count: 1 };
   const at = 2 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES);
   return { index: bytes.readUInt32LE(at), count: bytes.readUInt32LE(at + 4) };
 }
 
-/** A copy of bytes; text that isn't parsed yet. */
-export function dataAt(bytes: Buffer, { flags, dataStart }: EventLayout): EncodedData {
-  const kind = flags & dataKinds;
-  if (kind === jsonData) return bytes.toString("utf8", dataStart);
-  return kind === bytesData ? new Uint8Array(bytes.subarray(dataStart)) : undefined;
+/** A checked event in memory of ours. */
+export class StoredContent implements EventContent {
+  readonly type: string;
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(bytes: Buffer, start: number, end: number) {
+    this.type = typeOf(bytes, start);
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  readData(): unknown {
+    const kind = this.#flags & dataKinds;
+    if (kind === 0) return undefined;
+    const start = (this.#flags & hasMetadata) === 0 ? this.#typeEnd : this.#metadataEnd;
+    if (kind === jsonData) return JSON.parse(this.#bytes.toString("utf8", start, this.#end));
+    return new Uint8Array(this.#bytes.subarray(start, this.#end));
+  }
+
+  readMetadata(): unknown {
+    if ((this.#flags & hasMetadata) === 0) return undefined;
+    return JSON.parse(this.#bytes.toString("utf8", this.#typeEnd + 4, this.#metadataEnd));
+  }
+
+  get #flags(): number {
+    return this.#bytes[this.#start + 1] as number;
+  }
+
+  get #typeEnd(): number {
+    const start = typeStart(this.#flags, this.#start);
+    return start + this.#bytes.readUInt16LE(start - 2);
+  }
+
+  get #metadataEnd(): number {
+    const start = this.#typeEnd;
+    return start + 4 + this.#bytes.readUInt32LE(start);
+  }
 }
 
-export function metadataAt(bytes: Buffer, { flags, metadataStart, dataStart }: EventLayout): string | undefined {
-  return (flags & hasMetadata) === 0 ? undefined : bytes.toString("utf8", metadataStart, dataStart);
-}
+const names = new KnownNames();
 
 function cut({ sort, key }: LogRecord): EhdbError {
   const message = `the event at position ${sort} (stream "${key}") is cut off: something else has written to this store`;

@@ -1,12 +1,9 @@
 import { MIB } from "@ehdb/contracts";
 import type { LogCheckpoint, LogRecord, RecordedEvent } from "@ehdb/contracts";
-import { decodeData } from "./encoding.ts";
-import { dataAt, layoutOf, metadataAt, ownIdAt, typeAt } from "./event-bytes.ts";
-import type { EventLayout } from "./event-bytes.ts";
+import { checkEvent, ownIdOf, StoredContent, typeOf } from "./event-bytes.ts";
 import type { Page } from "./event-stream.ts";
 import type { EventPredicate } from "./filter.ts";
 import { recordedEvent } from "./lazy-event.ts";
-import type { StoredEvent } from "./lazy-event.ts";
 import type { LogContext } from "./log-context.ts";
 
 /** A page is cut when it holds so much, so that few large events come at once. */
@@ -29,20 +26,20 @@ export async function* pagesOf(
   epoch: number,
 ): AsyncGenerator<Page, void> {
   const { streams, floor } = context;
-  let taken: TakenRecord[] = [];
+  const { wants, isAnyStream } = selection;
+  let taken: LogRecord[] = [];
   let bytes = 0;
   for (const record of records) {
     if (selection.left === 0) break;
     const payload = asBuffer(record.payload);
-    const layout = layoutOf(record, payload);
-    const type = typeAt(payload, layout);
-    if (selection.wants !== undefined && !selection.wants({ type, stream: record.key })) continue;
-    if (selection.isAnyStream) {
+    checkEvent(record, payload);
+    if (wants !== undefined && !wants({ type: typeOf(payload, 0), stream: record.key })) continue;
+    if (isAnyStream) {
       if (record.sort < floor.firstPosition) continue;
       const facts = streams.peek(record.key) ?? (await streams.load(record.key));
       if (record.version < facts.firstVersion) continue;
     }
-    taken.push({ record, payload, layout, type });
+    taken.push(record);
     bytes += payload.length;
     selection.left--;
     if (bytes < pageBytes) continue;
@@ -54,60 +51,24 @@ export async function* pagesOf(
   yield pageOf(context, taken, bytes, { position, epoch });
 }
 
-interface TakenRecord {
-  readonly record: LogRecord;
-  readonly payload: Buffer;
-  readonly layout: EventLayout;
-  readonly type: string;
-}
-
 /** One copy for all of them: an event that is kept keeps its page's bytes. */
 function pageOf(
   { upcasters }: LogContext,
-  taken: readonly TakenRecord[],
+  records: readonly LogRecord[],
   bytes: number,
   checkpoint: LogCheckpoint,
 ): Page {
   const copy = Buffer.allocUnsafeSlow(bytes);
   const events: RecordedEvent[] = [];
   let at = 0;
-  for (const { record, payload, layout, type } of taken) {
+  for (const { id, key, version, sort, time, payload } of records) {
     copy.set(payload, at);
-    const stored = new StoredPayload(record, copy.subarray(at, at + payload.length), layout, type);
-    events.push(recordedEvent(stored, upcasters));
-    at += payload.length;
+    const end = at + payload.length;
+    const place = { id: id ?? ownIdOf(copy, at) ?? "", stream: key, version, position: sort, time };
+    events.push(recordedEvent(place, new StoredContent(copy, at, end), upcasters));
+    at = end;
   }
   return { events, checkpoint };
-}
-
-class StoredPayload implements StoredEvent {
-  readonly id: string;
-  readonly stream: string;
-  readonly version: number;
-  readonly position: number;
-  readonly time: number;
-  readonly type: string;
-  readonly #bytes: Buffer;
-  readonly #layout: EventLayout;
-
-  constructor(record: LogRecord, bytes: Buffer, layout: EventLayout, type: string) {
-    this.id = record.id ?? ownIdAt(bytes, layout) ?? "";
-    this.stream = record.key;
-    this.version = record.version;
-    this.position = record.sort;
-    this.time = record.time;
-    this.type = type;
-    this.#bytes = bytes;
-    this.#layout = layout;
-  }
-
-  readData(): unknown {
-    return decodeData(dataAt(this.#bytes, this.#layout));
-  }
-
-  readMetadata(): unknown {
-    return decodeData(metadataAt(this.#bytes, this.#layout));
-  }
 }
 
 export function asBuffer(bytes: Uint8Array): Buffer {

@@ -1,21 +1,25 @@
 import type { RecordedEvent } from "@ehdb/contracts";
 import type { Upcasters } from "./upcasters.ts";
 
-/** An event as a driver finds it: what is cheap to know, and how to get the rest. Both functions give the same each time. */
-export interface StoredEvent {
+/** Where an event is, and who it is. */
+export interface EventPlace {
   readonly id: string;
   readonly stream: string;
   readonly version: number;
   readonly position: number;
   readonly time: number;
+}
+
+/** What an event holds as a driver finds it: what is cheap to know, and how to get the rest. Both functions give the same each time. */
+export interface EventContent {
   readonly type: string;
   readData(): unknown;
   readMetadata(): unknown;
 }
 
 /** The event that a user gets: decoded, and made what upcasters say, when it is asked for and not before. */
-export function recordedEvent(stored: StoredEvent, upcasters: Upcasters): RecordedEvent {
-  return upcasters.has(stored.type) ? new UpcastEvent(stored, upcasters) : new LazyEvent(stored);
+export function recordedEvent(place: EventPlace, content: EventContent, upcasters: Upcasters): RecordedEvent {
+  return upcasters.has(content.type) ? new UpcastEvent(place, content, upcasters) : new LazyEvent(place, content);
 }
 
 /** What a console prints. */
@@ -29,7 +33,7 @@ abstract class EventBase {
   readonly position: number;
   readonly time: number;
 
-  constructor({ id, stream, version, position, time }: StoredEvent) {
+  constructor({ id, stream, version, position, time }: EventPlace) {
     this.id = id;
     this.stream = stream;
     this.version = version;
@@ -52,24 +56,24 @@ abstract class EventBase {
 }
 
 class LazyEvent extends EventBase {
-  readonly #stored: StoredEvent;
+  readonly #content: EventContent;
   #data: unknown;
   #metadata: unknown;
   #hasData = false;
   #hasMetadata = false;
 
-  constructor(stored: StoredEvent) {
-    super(stored);
-    this.#stored = stored;
+  constructor(place: EventPlace, content: EventContent) {
+    super(place);
+    this.#content = content;
   }
 
   get type(): string {
-    return this.#stored.type;
+    return this.#content.type;
   }
 
   get data(): unknown {
     if (!this.#hasData) {
-      this.#data = this.#stored.readData();
+      this.#data = this.#content.readData();
       this.#hasData = true;
     }
     return this.#data;
@@ -77,7 +81,7 @@ class LazyEvent extends EventBase {
 
   get metadata(): unknown {
     if (!this.#hasMetadata) {
-      this.#metadata = this.#stored.readMetadata();
+      this.#metadata = this.#content.readMetadata();
       this.#hasMetadata = true;
     }
     return this.#metadata;
@@ -85,13 +89,13 @@ class LazyEvent extends EventBase {
 }
 
 class UpcastEvent extends EventBase {
-  readonly #stored: StoredEvent;
+  readonly #content: EventContent;
   readonly #upcasters: Upcasters;
   #made: ReturnType<Upcasters["apply"]> | undefined;
 
-  constructor(stored: StoredEvent, upcasters: Upcasters) {
-    super(stored);
-    this.#stored = stored;
+  constructor(place: EventPlace, content: EventContent, upcasters: Upcasters) {
+    super(place);
+    this.#content = content;
     this.#upcasters = upcasters;
   }
 
@@ -108,7 +112,7 @@ class UpcastEvent extends EventBase {
   }
 
   #now(): ReturnType<Upcasters["apply"]> {
-    this.#made ??= this.#upcasters.apply(new LazyEvent(this.#stored).toJSON());
+    this.#made ??= this.#upcasters.apply(new LazyEvent(this, this.#content).toJSON());
     return this.#made;
   }
 }

@@ -81,9 +81,9 @@ export async function* pagesOf(
 
 export function pageOf(events: readonly KeptEvent[], checkpoint: LogCheckpoint, upcasters: Upcasters): Page {
   const read = events.map((event) => {
-    const { data, metadata } = event;
+    const { type, data, metadata } = event;
     const readData = (): unknown => (data instanceof Uint8Array ? Uint8Array.from(data) : decodeData(data));
-    return recordedEvent({ ...event, readData, readMetadata: () => decodeData(metadata) }, upcasters);
+    return recordedEvent(event, { type, readData, readMetadata: () => decodeData(metadata) }, upcasters);
   });
   return { events: read, checkpoint };
 }

@@ -1,7 +1,7 @@
 import type { AppendResult, Expectation, LogRecord } from "@ehdb/contracts";
 import { bytesOf } from "./encoding.ts";
 import type { EncodedEvent } from "./encoding.ts";
-import { companyAt, EVENT_OVERHEAD_BYTES, layoutOf, writeEvent } from "./event-bytes.ts";
+import { checkEvent, companyOf, EVENT_OVERHEAD_BYTES, writeEvent } from "./event-bytes.ts";
 import { asBuffer } from "./event-pages.ts";
 import type { LogContext } from "./log-context.ts";
 import type { StreamFacts } from "./stream-facts.ts";
@@ -49,7 +49,8 @@ async function appendAt(
   const [record] = await recordsFrom(log, stream, version, 1);
   if (record === undefined) return undefined;
   const payload = asBuffer(record.payload);
-  const { index, count } = companyAt(payload, layoutOf(record, payload));
+  checkEvent(record, payload);
+  const { index, count } = companyOf(payload);
   if (count !== events.length) return undefined;
   const records = await recordsFrom(log, stream, version - index, count);
   const isSame = events.every((event, place) => isStoredAs(event, place, count, records[place]));

@@ -6,6 +6,7 @@ import type {
   Expectation,
   LogCheckpoint,
   NewEvent,
+  ReclaimOptions,
   RecordedEvent,
   Subscription,
 } from "@ehdb/contracts";
@@ -154,10 +155,8 @@ class Pair {
       }
       case "truncate":
         return (log) => log.truncateStream(change.stream, change.before);
-      case "reclaim": {
-        const { kind: _, maxAge, ...rest } = change;
-        return (log) => log.reclaim({ ...rest, ...(maxAge === undefined ? {} : { maxAgeSeconds: maxAge }) });
-      }
+      default:
+        return (log) => log.reclaim(reclaimOptions(change));
     }
   }
 
@@ -221,6 +220,14 @@ class Pair {
     const is = await outcomeOf(() => call(this.#log));
     differ(shown(what), is, await outcomeOf(() => call(this.#oracle)));
   }
+}
+
+function reclaimOptions({ maxEvents, acknowledged, maxAge }: Change & { readonly kind: "reclaim" }): ReclaimOptions {
+  return {
+    ...(maxEvents === undefined ? {} : { maxEvents }),
+    ...(acknowledged === undefined ? {} : { acknowledged }),
+    ...(maxAge === undefined ? {} : { maxAgeSeconds: maxAge }),
+  };
 }
 
 function alteration(events: readonly NewEvent[], way: Way): readonly NewEvent[] {
