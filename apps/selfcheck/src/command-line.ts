@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { nearestName } from "@ehdb/contracts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { bounds, defaults } from "./options.ts";
+import type { EventsOptions } from "./events.ts";
 import type { RunOptions } from "./options.ts";
 import type { Verb } from "./verb.ts";
 
@@ -34,6 +35,7 @@ export function parseCommandLine(args: readonly string[], known: readonly Verb[]
   try {
     command.parse(args, { from: "user" });
     const { json = false, quiet = false, strict = false, keep = false, ...others } = command.opts<Given>();
+    checkFields(command, others);
     return { verbs: chooseVerbs(command, known), options: { ...others, strict, keep }, json, quiet };
   } catch (error) {
     if (error instanceof CommanderError) throw new NothingToRun(error.exitCode === 0);
@@ -46,16 +48,23 @@ function describe(known: readonly Verb[]): Command {
   return new Command("ehdb-selfcheck")
     .description("Proves on real events that EHDB works on this machine, verb by verb.")
     .argument("[verb...]", `${[...known.map((verb) => verb.name), ALL].join(", ")} (default: ${ALL})`)
-    .addOption(whole("--events <count>", "events", "how many events the journal verb appends"))
-    .addOption(whole("--kills <count>", "kills", "how often the recovery verb kills; 0 disables it"))
+    .addOption(whole("--events <count>", "events", "how many events a verb appends"))
+    .addOption(
+      whole("--kills <count>", "kills", "how often the recovery verb kills, and l0 and eventlog half as often"),
+    )
     .addOption(whole("--seed <number>", "seed", "ids of the events, and when the kills come"))
     .option("--dir <directory>", "work in a directory of its own below this one (default: a temporary one)")
     .option("--input <file>", "your own events, JSON Lines (default: payloads of GitHub's webhooks)")
+    .option(
+      "--stream-field <name>",
+      "the field of your events that names their stream; a path with dots (default: one stream)",
+    )
+    .option("--type-field <name>", "the field that names their type (default: type)")
     .option("--strict", "a missed service level is a failure")
     .option("--keep", "leave the run's directory behind")
     .option("--json", "one JSON line a verb on standard output, and nothing else")
     .option("--quiet", "print only what isn't as it should be")
-    .addHelpText("after", `\nVerbs:\n${known.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join("\n")}`)
+    .addHelpText("after", `\nVerbs:\n${known.map(describeVerb).join("\n")}`)
     .addHelpText(
       "after",
       "\nExit codes: 0 ok or disabled, 2 usage, 3 input rejected, 4 configuration invalid, 5 unavailable or not equal, 130 interrupted",
@@ -63,6 +72,11 @@ function describe(known: readonly Verb[]): Command {
     .version(version)
     .showHelpAfterError("Try ehdb-selfcheck --help")
     .exitOverride();
+}
+
+function describeVerb({ name, alias, summary }: Verb): string {
+  const also = alias === undefined ? "" : ` (also called ${alias})`;
+  return `  ${name.padEnd(10)} ${summary}${also}`;
 }
 
 function whole(flags: string, name: keyof typeof bounds, description: string): Option {
@@ -74,9 +88,20 @@ function whole(flags: string, name: keyof typeof bounds, description: string): O
   });
 }
 
-/** In the verbs' own order, each once, however they were given. */
+function checkFields(command: Command, { input, streamField, typeField }: EventsOptions): void {
+  for (const [option, field] of [
+    ["--stream-field", streamField],
+    ["--type-field", typeField],
+  ] as const) {
+    if (field === undefined) continue;
+    if (input === undefined) command.error(`error: ${option} names a field of your own events: give them with --input`);
+    if (field === "") command.error(`error: ${option} needs the name of a field`);
+  }
+}
+
+/** In the verbs' own order, each once, however they were given. Called by its alias, a verb has that name. */
 function chooseVerbs(command: Command, known: readonly Verb[]): readonly Verb[] {
-  const names = [...known.map((verb) => verb.name), ALL];
+  const names = [...known.flatMap(({ name, alias }) => (alias === undefined ? [name] : [name, alias])), ALL];
   for (const word of command.args) {
     if (names.includes(word)) continue;
     const near = nearestName(word, names);
@@ -85,6 +110,9 @@ function chooseVerbs(command: Command, known: readonly Verb[]): readonly Verb[] 
       { exitCode: 2 },
     );
   }
-  if (command.args.length === 0 || command.args.includes(ALL)) return known;
-  return known.filter((verb) => command.args.includes(verb.name));
+  const all = command.args.length === 0 || command.args.includes(ALL);
+  return known.flatMap((verb) => {
+    if (verb.alias !== undefined && command.args.includes(verb.alias)) return [{ ...verb, name: verb.alias }];
+    return all || command.args.includes(verb.name) ? [verb] : [];
+  });
 }

@@ -16,13 +16,22 @@ export class EventSource {
   readonly payloads: number;
   readonly meanBytes: number;
   readonly maxBytes: number;
+  /** All that there are, each once. */
+  readonly streams: readonly string[];
+  readonly types: readonly string[];
   readonly #seed: number;
+  readonly #payloads: readonly Payload[];
   readonly #templates: readonly Uint8Array[];
+  /** By payload, once it was asked for. */
+  readonly #contents: string[] = [];
 
   constructor(seed: number, payloads: readonly Payload[]) {
     this.#seed = seed;
+    this.#payloads = payloads;
     this.#templates = payloads.map(template);
     this.payloads = payloads.length;
+    this.streams = [...new Set(payloads.map(({ stream }) => stream))];
+    this.types = [...new Set(payloads.map(({ type }) => type))];
     this.meanBytes = this.#templates.reduce((sum, bytes) => sum + bytes.length, 0) / payloads.length;
     this.maxBytes = this.#templates.reduce((most, bytes) => Math.max(most, bytes.length), 0);
   }
@@ -46,8 +55,34 @@ export class EventSource {
     if (bytes.length < ID_OFFSET + ID_LENGTH) return undefined;
     const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const id = view.toString("latin1", ID_OFFSET, ID_OFFSET + ID_LENGTH);
+    return this.numberOfId(id);
+  }
+
+  numberOfId(id: string): number | undefined {
     const number = Number.parseInt(id.slice(-12), 16);
     return number >= 0 && number < NUMBERS && this.id(number) === id ? number : undefined;
+  }
+
+  stream(number: number): string {
+    return this.#payload(number).stream;
+  }
+
+  type(number: number): string {
+    return this.#payload(number).type;
+  }
+
+  /** What the event carries, as JSON writes it when it has read it: what an event log must give back. */
+  content(number: number): string {
+    return (this.#contents[number % this.payloads] ??= JSON.stringify(this.data(number)));
+  }
+
+  /** What the event carries, parsed: a new object each time. */
+  data(number: number): unknown {
+    return JSON.parse(Buffer.from(this.#payload(number).data).toString());
+  }
+
+  #payload(number: number): Payload {
+    return this.#payloads[number % this.payloads] as Payload;
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Host } from "@ehdb/host";
+import type { EventFields } from "./event-fields.ts";
 import { EventSource } from "./event-source.ts";
 import { readJsonLines } from "./json-lines.ts";
 import { readWebhookExamples } from "./webhook-examples.ts";
 
-export interface EventsOptions {
+export interface EventsOptions extends EventFields {
   readonly seed: number;
   /** How many events are wanted: of a longer input, the first so many lines are kept and the others only checked. */
   readonly events: number;
@@ -24,7 +25,7 @@ export async function loadEvents(host: Host, options: EventsOptions, signal?: Ab
     const origin = `${payloads.length} payloads of GitHub's webhooks, over and over`;
     return { source: new EventSource(options.seed, payloads), origin };
   }
-  const { payloads, lines } = await readJsonLines(host, options.input, options.events, signal);
+  const { payloads, lines } = await readJsonLines(host, options.input, options.events, options, signal);
   const rest = lines > payloads.length ? `, of which the first ${payloads.length} are used` : "";
   return { source: new EventSource(options.seed, payloads), origin: `${lines} events of ${options.input}${rest}` };
 }

@@ -1,5 +1,7 @@
-import { MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
+import { KIB, MAX_WRITE_BYTES, MIB, throwIfAborted } from "@ehdb/contracts";
 import type { File, Host } from "@ehdb/host";
+import { kindOf, streamAndType } from "./event-fields.ts";
+import type { EventFields } from "./event-fields.ts";
 import { readLines } from "./lines.ts";
 import type { Line } from "./lines.ts";
 import { SelfcheckError } from "./outcome.ts";
@@ -7,8 +9,10 @@ import type { Payload } from "./payload.ts";
 
 /** The payloads that are used are kept in memory. */
 export const MAX_KEPT_BYTES: number = 512 * MIB;
-/** Room for the id and type around a payload in one record. */
-const MAX_LINE_BYTES = MAX_WRITE_BYTES - 1024;
+/** Room for what stands around a payload in one record: id, stream and type, which have up to 1 KiB each, and what a store adds. */
+const MAX_LINE_BYTES = MAX_WRITE_BYTES - 8 * KIB;
+/** What is written as `1e20` takes up to five times as much when it's written as JSON again; a shorter line can't become too long. */
+const LEAST_LOOKED_AT = MAX_LINE_BYTES / 5;
 /** So many bad lines are named; the others are counted. */
 const NAMED = 5;
 
@@ -27,11 +31,12 @@ export async function readJsonLines(
   host: Host,
   path: string,
   wanted: number,
+  fields: EventFields = {},
   signal?: AbortSignal,
 ): Promise<JsonLines> {
   const file = await openInput(host, path);
   try {
-    return await collect(file, path, wanted, signal);
+    return await collect(file, path, wanted, fields, signal);
   } catch (error) {
     throw rejected(path, error);
   } finally {
@@ -39,13 +44,19 @@ export async function readJsonLines(
   }
 }
 
-async function collect(file: File, path: string, wanted: number, signal: AbortSignal | undefined): Promise<JsonLines> {
+async function collect(
+  file: File,
+  path: string,
+  wanted: number,
+  fields: EventFields,
+  signal: AbortSignal | undefined,
+): Promise<JsonLines> {
   const payloads: Payload[] = [];
   const bad: string[] = [];
   let [lines, badLines, keptBytes] = [0, 0, 0];
   for await (const line of readLines(file, MAX_LINE_BYTES)) {
     throwIfAborted(signal, "reading the input");
-    const parsed = parseLine(line);
+    const parsed = parseLine(line, fields);
     if (parsed === undefined) continue;
     if (typeof parsed === "string") {
       badLines += 1;
@@ -85,7 +96,7 @@ async function openInput(host: Host, path: string): Promise<File> {
 }
 
 /** A payload; what is wrong with the line; or undefined for a blank one. */
-function parseLine(line: Line): Payload | string | undefined {
+function parseLine(line: Line, fields: EventFields): Payload | string | undefined {
   if (line.tooLong) return `longer than ${MAX_LINE_BYTES} bytes, the most that an event has`;
   const bytes = line.number === 1 && hasByteOrderMark(line.bytes) ? line.bytes.subarray(3) : line.bytes;
   let text: string;
@@ -103,18 +114,15 @@ function parseLine(line: Line): Payload | string | undefined {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return `${kindOf(value)}, and an event is a JSON object`;
-  const type = "type" in value && typeof value.type === "string" ? value.type : "event";
-  return { type: type.slice(0, 100), data: Buffer.from(text) };
+  if (text.length > LEAST_LOOKED_AT && Buffer.byteLength(JSON.stringify(value)) > MAX_LINE_BYTES)
+    return `longer than ${MAX_LINE_BYTES} bytes when its numbers are written out, and an event has no more`;
+  const named = streamAndType(value, fields);
+  return typeof named === "string" ? named : { ...named, data: Buffer.from(text) };
 }
 
 function rejected(path: string, error: unknown): unknown {
   const isSystemError = error instanceof Error && "syscall" in error;
   return isSystemError ? new SelfcheckError("rejected", `${path} can't be read: ${error.message}`, error) : error;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }
 
 function hasByteOrderMark(bytes: Uint8Array): boolean {

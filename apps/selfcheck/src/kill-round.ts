@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { abortedError } from "@ehdb/contracts";
+import { abortedError, MIB } from "@ehdb/contracts";
 import type { Clock } from "@ehdb/host";
 import { SelfcheckError } from "./outcome.ts";
+import type { SeededRandom } from "./random.ts";
+import type { VerbContext } from "./verb.ts";
 import { parseAcknowledgement } from "./victim-arguments.ts";
 import type { Acknowledgement, VictimArguments } from "./victim-arguments.ts";
 
@@ -12,7 +14,41 @@ const PATIENCE_MILLIS = 60_000;
 /** So much of what a failing child wrote is told. */
 const TOLD_BYTES = 2000;
 
-export interface KillRound {
+/** Acknowledged events that a round has at least and at most before its kill; fewer of large ones. */
+const LEAST_EVENTS = 100;
+const MOST_EVENTS = 600;
+const MOST_BYTES = 64 * MIB;
+
+export interface Killed {
+  readonly store: VictimArguments["store"];
+  readonly dir: string;
+  readonly round: number;
+  /** Says when the kill comes. */
+  readonly random: SeededRandom;
+}
+
+/** One round with the run's own events: starts a process, and kills it after a seeded number of acknowledged events. */
+export async function killRound(
+  context: VerbContext,
+  { random, ...killed }: Killed,
+  onAcknowledged: (acknowledgement: Acknowledgement) => void,
+): Promise<void> {
+  const { seed, input, streamField, typeField, events, kills } = context.options;
+  const { source } = await context.events();
+  const largest = Math.max(1, Math.floor(MOST_BYTES / source.meanBytes));
+  const least = Math.min(LEAST_EVENTS, largest);
+  const most = Math.min(largest, Math.max(2 * least, Math.min(MOST_EVENTS, Math.floor(events / kills))));
+  await killInMidLoad({
+    victim: context.victim,
+    arguments: { ...killed, seed, input, streamField, typeField, events },
+    killAfter: least + random.integer(most - least),
+    clock: context.host.clock,
+    signal: context.signal,
+    onAcknowledged,
+  });
+}
+
+interface KillRound {
   /** The program, a path. */
   readonly victim: string;
   readonly arguments: VictimArguments;
@@ -24,9 +60,9 @@ export interface KillRound {
 }
 
 /** Starts the child, kills it in mid-load, and resolves when it is dead and its last whole line is read. */
-export async function killInMidLoad(round: KillRound): Promise<void> {
+async function killInMidLoad(round: KillRound): Promise<void> {
   const { signal } = round;
-  if (signal.aborted) throw abortedError(signal, "recovery");
+  if (signal.aborted) throw abortedError(signal, "the kill");
   const child = spawn(process.execPath, [round.victim, JSON.stringify(round.arguments)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -49,7 +85,7 @@ export async function killInMidLoad(round: KillRound): Promise<void> {
   try {
     const [code, killer] = await closed;
     await drained;
-    if (signal.aborted) throw abortedError(signal, "recovery");
+    if (signal.aborted) throw abortedError(signal, "the kill");
     if (acknowledged >= round.killAfter && killer === "SIGKILL") return;
     const how = killer === null ? `ended with code ${code}` : `was ended by ${killer}`;
     throw new SelfcheckError(

@@ -3,6 +3,7 @@ import type { Journal } from "@ehdb/journal";
 import { throwIfAborted } from "@ehdb/contracts";
 import type { EventSource } from "./event-source.ts";
 import type { LoadPlan } from "./load-plan.ts";
+import { runWriters } from "./writers.ts";
 
 /** One append that resolved: the events are on disk. */
 export interface Acknowledged {
@@ -24,19 +25,7 @@ export interface LoadOptions {
 
 /** All writers of a plan at once, until they are through. The first error stops them all. */
 export async function runLoad(options: LoadOptions): Promise<void> {
-  const stop = new AbortController();
-  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
-  const errors: unknown[] = [];
-  const writers = Array.from({ length: options.plan.writers }, async (_, writer) => {
-    try {
-      await write(options, writer, signal);
-    } catch (error) {
-      errors.push(error);
-      stop.abort(error);
-    }
-  });
-  await Promise.all(writers);
-  if (errors.length > 0) throw errors[0];
+  await runWriters(options.plan.writers, options.signal, (writer, signal) => write(options, writer, signal));
 }
 
 async function write(options: LoadOptions, writer: number, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
 import { isEhdbError } from "@ehdb/contracts";
+import { openEventLog } from "@ehdb/eventlog";
 import { realHost } from "@ehdb/host";
 import { openJournal } from "@ehdb/journal";
+import { openEngine } from "@ehdb/l0";
 import { Checks, describeError } from "./checks.ts";
 import { NothingToRun, parseCommandLine } from "./command-line.ts";
 import type { Invocation } from "./command-line.ts";
@@ -35,6 +37,8 @@ async function main(): Promise<number> {
       options: invocation.options,
       signal: interruption.signal,
       openJournal,
+      openEventLog,
+      openEngine,
       victim: fileURLToPath(new URL("victim.js", import.meta.url)),
       onProgress: (verb, done, total) => progress.show(verb, done, total),
       onReport: (report) => {
@@ -61,7 +65,7 @@ async function main(): Promise<number> {
 /** Programs get their line a verb also when there is no place to work in. */
 function nothingRan({ verbs, options }: Invocation, error: unknown): Report[] {
   return verbs.map((verb) => {
-    const checks = new Checks(options.strict);
+    const checks = new Checks(options.strict, verb.facts);
     checks.failed("started", error);
     return checks.report(verb.name, options.seed, 0);
   });

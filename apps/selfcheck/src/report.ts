@@ -21,7 +21,17 @@ export interface Step {
   readonly message: string | null;
 }
 
-export interface Report {
+/** What programs look for in the report of the verb `eventlog`. */
+export interface Facts {
+  /** The engine that the events are kept by. */
+  readonly storage_backend: string;
+  /** Events read back from the log that was closed and opened again. */
+  readonly durable_replay_records: number;
+  /** Whether those are all, in order and byte for byte. */
+  readonly durable_replay_ok: boolean;
+}
+
+export interface Report extends Partial<Facts> {
   readonly verb: string;
   readonly ok: boolean;
   readonly outcome: Outcome;

@@ -18,6 +18,8 @@ export interface Run {
   readonly options: RunOptions;
   readonly signal: AbortSignal;
   readonly openJournal: VerbContext["openJournal"];
+  readonly openEventLog: VerbContext["openEventLog"];
+  readonly openEngine: VerbContext["openEngine"];
   readonly victim: string;
   /** Called as the run goes on; a verb's report comes as soon as it has ended. */
   readonly onProgress: (verb: string, done: number, total: number) => void;
@@ -46,13 +48,14 @@ export async function run(run: Run): Promise<Report[]> {
 }
 
 async function runVerb(run: Run, verb: Verb, directory: string, events: () => Promise<Events>): Promise<Report> {
-  const { host, options, signal, openJournal, victim } = run;
-  const checks = new Checks(options.strict);
+  const { host, options, signal, openJournal, openEventLog, openEngine, victim } = run;
+  const checks = new Checks(options.strict, verb.facts);
   const started = host.clock.monotonic();
   try {
     await host.files.makeDirectory(directory);
     const progress = (done: number, total: number): void => run.onProgress(verb.name, done, total);
-    await orStall(verb.run({ host, directory, options, signal, openJournal, victim, events, progress }, checks));
+    const machine = { host, directory, options, signal, victim, openJournal, openEventLog, openEngine };
+    await orStall(verb.run({ ...machine, events, progress }, checks));
   } catch (error) {
     checks.failed("went through", error);
   }

@@ -1,8 +1,11 @@
+import type { DurableEventLog, EventLogOptions } from "@ehdb/eventlog";
 import type { Host } from "@ehdb/host";
 import type { Journal, JournalOptions } from "@ehdb/journal";
+import type { DurableEngine, EngineOptions } from "@ehdb/l0";
 import type { Checks } from "./checks.ts";
 import type { Events } from "./events.ts";
 import type { RunOptions } from "./options.ts";
+import type { Facts } from "./report.ts";
 
 /** What a verb works with. */
 export interface VerbContext {
@@ -16,13 +19,19 @@ export interface VerbContext {
   /** For the progress bar. */
   readonly progress: (done: number, total: number) => void;
   readonly openJournal: (options: JournalOptions) => Promise<Journal>;
-  /** The program that the `recovery` verb starts and kills. */
+  readonly openEventLog: (options: EventLogOptions) => Promise<DurableEventLog>;
+  readonly openEngine: (options: EngineOptions) => Promise<DurableEngine>;
+  /** The program that is started and killed. */
   readonly victim: string;
 }
 
 /** One thing to prove. It throws what it can't go on from; everything else it says in steps. */
 export interface Verb {
   readonly name: string;
+  /** Another name that it answers to; its report then has that one. */
+  readonly alias?: string;
+  /** Facts of its own that its report has, as they are as long as nothing was found out. */
+  readonly facts?: Facts;
   /** One line for `--help`. */
   readonly summary: string;
   run(context: VerbContext, checks: Checks): Promise<void>;

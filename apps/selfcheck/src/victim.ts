@@ -1,28 +1,27 @@
 /**
- * The process that `recovery` kills: it appends without end, and writes a line to its standard output for each append
+ * The process that verbs kill: it fills a store without end, and writes a line to its standard output for each write
  * that has become durable. It never stops by itself, unless its parent has gone.
  */
 import { realHost } from "@ehdb/host";
-import { openJournal } from "@ehdb/journal";
 import { loadEvents } from "./events.ts";
-import { runLoad } from "./load.ts";
-import { LoadPlan } from "./load-plan.ts";
 import { formatAcknowledgement } from "./victim-arguments.ts";
-import type { VictimArguments } from "./victim-arguments.ts";
+import type { Acknowledgement, VictimArguments } from "./victim-arguments.ts";
+import { fillEventLog } from "./victims/eventlog.ts";
+import { fillJournal } from "./victims/journal.ts";
+import { fillEngine } from "./victims/l0.ts";
 
-const { dir, segmentBytes, seed, events, input, round } = JSON.parse(process.argv[2] ?? "") as VictimArguments;
+const given = JSON.parse(process.argv[2] ?? "") as VictimArguments;
 
 // Nobody reads any more: the parent has ended.
 process.stdout.on("error", () => process.exit(1));
 
 const host = realHost();
-const { source } = await loadEvents(host, { seed, events, input });
-const journal = await openJournal({ dir, host, segmentBytes });
-await runLoad({
-  journal,
+const { source } = await loadEvents(host, given);
+const fill = { journal: fillJournal, eventlog: fillEventLog, l0: fillEngine }[given.store];
+await fill({
+  host,
   source,
-  round,
-  plan: new LoadPlan(Infinity, source.maxBytes),
-  clock: host.clock,
-  onAcknowledged: ({ numbers, sequence }) => process.stdout.write(formatAcknowledgement(numbers, sequence)),
+  dir: given.dir,
+  round: given.round,
+  acknowledge: (acknowledgement: Acknowledgement) => process.stdout.write(formatAcknowledgement(acknowledgement)),
 });

@@ -5,8 +5,8 @@ import { EventSource } from "../src/event-source.ts";
 import { LoadPlan } from "../src/load-plan.ts";
 
 const source = new EventSource(7, [
-  { type: "t", data: Buffer.from('{"a":1}') },
-  { type: "u", data: Buffer.from('{"b":"two"}') },
+  { stream: "s", type: "t", data: Buffer.from('{"a":1}') },
+  { stream: "s", type: "u", data: Buffer.from('{"b":"two"}') },
 ]);
 const plan = new LoadPlan(100, source.maxBytes);
 
@@ -85,7 +85,7 @@ test("one changed byte behind the id is found out", () => {
 });
 
 test("bytes of another run are found out", () => {
-  const other = new EventSource(8, [{ type: "t", data: Buffer.from('{"a":1}') }]);
+  const other = new EventSource(8, [{ stream: "s", type: "t", data: Buffer.from('{"a":1}') }]);
   expect(compare(log().with(3, record(4, other.bytes(0)))).problems.text).toContain("no event of this run");
 });
 
@@ -107,10 +107,14 @@ test("every event of a plan belongs to one writer, in order, and rounds share no
 });
 
 test("one seed gives the same events, another seed others", () => {
-  const payloads = [{ type: "t", data: Buffer.from("{}") }];
+  const payloads = [{ stream: "s", type: "t", data: Buffer.from("{}") }];
   const again = new EventSource(7, payloads);
   expect(new EventSource(7, payloads).bytes(5)).toEqual(again.bytes(5));
   expect(new EventSource(8, payloads).id(5)).not.toBe(again.id(5));
   expect(again.numberOf(again.bytes(123_456))).toBe(123_456);
-  expect(JSON.parse(Buffer.from(again.bytes(5)).toString())).toEqual({ id: again.id(5), type: "t", data: {} });
+  expect(JSON.parse(Buffer.from(again.bytes(5)).toString())).toEqual({
+    id: again.id(5),
+    type: "t",
+    data: {},
+  });
 });

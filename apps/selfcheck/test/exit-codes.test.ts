@@ -68,6 +68,15 @@ test("a verb that is switched off exits with 0 and says so", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ verb: "recovery", ok: true, outcome: "disabled" });
 });
 
+test("when nothing can run, the facts of a verb are there and say no", () =>
+  inDirectory(async (directory) => {
+    const file = join(directory, "file");
+    await writeFile(file, "");
+    const { code, stdout } = await runProgram(["durable-eventlog", "--dir", file, "--json"]);
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({ durable_replay_records: 0, durable_replay_ok: false, ok: false });
+  }));
+
 test("a missing input is rejected", async () => {
   const { code, stdout } = await runProgram(["journal", "--input", "/no/such/file.jsonl", "--json"]);
   expect(code).toBe(3);

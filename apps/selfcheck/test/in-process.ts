@@ -1,24 +1,37 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { openEventLog } from "@ehdb/eventlog";
 import { realHost } from "@ehdb/host";
+import { openJournal } from "@ehdb/journal";
 import type { Journal, JournalRecord, RecordStream } from "@ehdb/journal";
+import { openEngine } from "@ehdb/l0";
 import { defaults } from "../src/options.ts";
+import type { RunOptions } from "../src/options.ts";
 import type { Report } from "../src/report.ts";
 import { run } from "../src/run.ts";
 import type { Verb, VerbContext } from "../src/verb.ts";
 import { inDirectory } from "./program.ts";
 
-/** One verb from its source, on a journal that a test may have tampered with. */
-export async function runVerb(verb: Verb, openJournal: VerbContext["openJournal"]): Promise<Report> {
+type Doors = Pick<VerbContext, "openJournal" | "openEventLog" | "openEngine">;
+
+/** One verb from its source, on stores that a test may have tampered with. */
+export async function runVerb(
+  verb: Verb,
+  doors: Partial<Doors> = {},
+  options: Partial<RunOptions> = {},
+): Promise<Report> {
   const victim = fileURLToPath(new URL("../dist/victim.js", import.meta.url));
   if (!existsSync(victim)) throw new Error(`${victim} isn't there: build first (npx tsc -b apps/selfcheck)`);
   const [report] = await inDirectory((dir) =>
     run({
       host: realHost(),
       verbs: [verb],
-      options: { ...defaults, events: 300, kills: 1, dir, strict: false, keep: false },
+      options: { ...defaults, events: 300, kills: 1, dir, strict: false, keep: false, ...options },
       signal: new AbortController().signal,
       openJournal,
+      openEventLog,
+      openEngine,
+      ...doors,
       victim,
       onProgress: () => undefined,
       onReport: () => undefined,

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openEventLog } from "@ehdb/eventlog";
 import { realHost } from "@ehdb/host";
 import { openJournal } from "@ehdb/journal";
 import { expect, test } from "vitest";
@@ -24,6 +25,28 @@ test("a store in use in the directory is neither disturbed nor judged", () =>
     await journal.appendDurable(Buffer.from("still mine"));
     expect(Buffer.from((await journal.read(2)).data).toString()).toBe("still mine");
     await journal.close();
+  }));
+
+test("an event log in use in the directory is neither disturbed nor judged", () =>
+  inDirectory(async (directory) => {
+    const log = await openEventLog({ dir: directory, host: realHost() });
+    await log.append("mine", { type: "kept" });
+    const before = await readdir(directory);
+    const { code, stderr } = await runProgram([
+      "l0",
+      "eventlog",
+      "--dir",
+      directory,
+      "--events",
+      "100",
+      "--kills",
+      "1",
+    ]);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(await readdir(directory)).toEqual(before);
+    expect((await log.append("mine", { type: "kept" }, { expect: 1 })).position).toBe(2);
+    await log.close();
   }));
 
 test("a directory that is missing is made, and removed again", () =>

@@ -10,14 +10,16 @@ const DROPPED = 77;
 
 test("a log that delivers everything is equal", async () => {
   for (const verb of [journalVerb, recoveryVerb]) {
-    expect(await runVerb(verb, openJournal)).toMatchObject({ ok: true, outcome: "ok" });
+    expect(await runVerb(verb)).toMatchObject({ ok: true, outcome: "ok" });
   }
 });
 
 test.each(["scan", "tail"] as const)(
   "a %s that drops one event is reported as not equal, exit code 5",
   async (method) => {
-    const report = await runVerb(journalVerb, async (options) => dropping(await openJournal(options), method, DROPPED));
+    const report = await runVerb(journalVerb, {
+      openJournal: async (options) => dropping(await openJournal(options), method, DROPPED),
+    });
     expect(report).toMatchObject({ ok: false, outcome: "not equal" });
     expect(exitCodes[report.outcome]).toBe(5);
     expect(failedSteps(report).join()).toContain(`sequence ${DROPPED + 1} comes after ${DROPPED - 1}`);
@@ -25,20 +27,24 @@ test.each(["scan", "tail"] as const)(
 );
 
 test("a recovery that loses one acknowledged event is reported as not equal", async () => {
-  const report = await runVerb(recoveryVerb, async (options) => dropping(await openJournal(options), "scan", DROPPED));
+  const report = await runVerb(recoveryVerb, {
+    openJournal: async (options) => dropping(await openJournal(options), "scan", DROPPED),
+  });
   expect(report.outcome).toBe("not equal");
   expect(report.steps.find((step) => !step.ok)).toMatchObject({ value: 1, unit: "lost" });
   expect(failedSteps(report).join()).toContain(`acknowledged at sequence ${DROPPED}, isn't there`);
 });
 
 test("a log that opens in spite of damage is reported as not equal", async () => {
-  const report = await runVerb(recoveryVerb, async (options) => {
-    try {
-      return await openJournal(options);
-    } catch (error) {
-      if (!isEhdbError(error, "CORRUPT")) throw error;
-      return openJournal({ ...options, dir: `${options.dir}-blank` });
-    }
+  const report = await runVerb(recoveryVerb, {
+    openJournal: async (options) => {
+      try {
+        return await openJournal(options);
+      } catch (error) {
+        if (!isEhdbError(error, "CORRUPT")) throw error;
+        return openJournal({ ...options, dir: `${options.dir}-blank` });
+      }
+    },
   });
   expect(report.outcome).toBe("not equal");
   const failed = failedSteps(report);

@@ -4,6 +4,7 @@ import { appendLatencyLevel } from "../src/levels.ts";
 import { SelfcheckError, worstOutcome } from "../src/outcome.ts";
 import { percentile } from "../src/percentile.ts";
 import { formatReport } from "../src/table.ts";
+import { eventLogVerb } from "../src/verbs/eventlog.ts";
 import { runProgram } from "./program.ts";
 
 test("a missed level is a failure with --strict only", () => {
@@ -67,12 +68,35 @@ test("--json prints one line a verb with the same fields, and nothing else", asy
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(reports.map(({ verb }) => verb)).toEqual(["config", "journal", "recovery"]);
+  expect(reports.map(({ verb }) => verb)).toEqual(["config", "journal", "recovery", "l0", "eventlog"]);
   for (const report of reports) {
-    expect(Object.keys(report)).toEqual(["verb", "ok", "outcome", "seed", "seconds", "steps"]);
+    const facts = report["verb"] === "eventlog" ? Object.keys(eventLogVerb.facts ?? {}) : [];
+    expect(Object.keys(report)).toEqual(["verb", "ok", "outcome", "seed", "seconds", ...facts, "steps"]);
     expect(report).toMatchObject({ ok: true, outcome: "ok", seed: 5 });
     for (const step of report["steps"] as object[]) {
       expect(Object.keys(step)).toEqual(["name", "count", "value", "unit", "level", "met", "ok", "message"]);
     }
   }
+});
+
+test("called by its other name a verb has that name, and the facts that programs read", async () => {
+  const { code, stdout } = await runProgram([
+    "durable-eventlog",
+    "eventlog",
+    "--json",
+    "--events",
+    "100",
+    "--kills",
+    "0",
+  ]);
+  expect(code).toBe(0);
+  const [line = "", ...others] = stdout.trimEnd().split("\n");
+  expect(others).toEqual([]);
+  expect(JSON.parse(line)).toMatchObject({
+    verb: "durable-eventlog",
+    ok: true,
+    storage_backend: "l0",
+    durable_replay_records: 100,
+    durable_replay_ok: true,
+  });
 });

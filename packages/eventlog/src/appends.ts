@@ -124,9 +124,9 @@ export class Appends {
     if (!isEhdbError(error, "CONFLICT")) throw error;
     const { expect } = request;
     const facts = await this.#context.streams.load(stream);
-    const known = await repeatedInPlace(this.#context, stream, events, expect, facts);
-    if (known !== undefined) return known;
     const actual = Number(error.data["actual"]);
+    const known = await repeatedInPlace(this.#context, stream, events, expect, actual, facts);
+    if (known !== undefined) return known;
     throw conflict(stream, expect, actual, isDeleted(facts, actual));
   }
 }

@@ -21,19 +21,22 @@ export async function repeatedAt(
 }
 
 /**
- * The same for ids that nobody knows any more: the append stands where the expectation says that it would, and can be read.
+ * The same for ids that nobody knows any more: the append stands where the expectation says that it would, and can be read. `version`
+ * is what the stream was at when the expectation didn't hold: what came behind it isn't an earlier append.
  */
 export async function repeatedInPlace(
   context: LogContext,
   stream: string,
   events: readonly EncodedEvent[],
   expect: Expectation,
+  version: number,
   { firstVersion }: StreamFacts,
 ): Promise<AppendResult | undefined> {
   if (expect === "any" || expect === "exists" || !events.every(({ isIdGiven }) => isIdGiven)) return undefined;
   const { firstPosition } = context.floor;
   const at =
     expect === "none" ? await versionAfter(context.events, stream, firstPosition - 1, firstVersion) : expect + 1;
+  if (at > version) return undefined;
   const records = await appendAt(context, stream, events, at);
   const first = records?.[0];
   if (records === undefined || first?.version !== at) return undefined;

@@ -52,4 +52,14 @@ describe("an append that is repeated", () => {
     });
     await log.close();
   });
+
+  test("is none where its expectation doesn't hold and only a later append has its events", async () => {
+    const { log } = await stage();
+    const first = log.append("s", numbered(1));
+    const early = log.append("s", identified("a", 1), { expect: 2 });
+    const later = [log.append("s", numbered(1)), log.append("s", identified("a", 1))];
+    await expect(early).rejects.toMatchObject({ code: "CONFLICT", data: { expected: 2, actual: 1 } });
+    expect((await Promise.all([first, ...later])).map(({ version }) => version)).toEqual([1, 2, 3]);
+    await log.close();
+  });
 });

@@ -1,12 +1,12 @@
 import type { SimulatedHost } from "@ehdb/host";
 import { isEhdbError } from "@ehdb/contracts";
 import type { ErrorCode } from "@ehdb/contracts";
+import type { Stage } from "@ehdb/harness";
 import type { Journal } from "../src/index.ts";
 import type { Ledger, Shown } from "./ledger.ts";
 import type { Payloads } from "./payloads.ts";
 import type { Random } from "./random.ts";
 import type { Settings } from "./settings.ts";
-import type { Stage } from "./stage.ts";
 
 export const DIRECTORY = "/journal";
 

@@ -1,11 +1,11 @@
+import { Stage } from "@ehdb/harness";
+import type { StageEnd } from "@ehdb/harness";
 import type { Journal } from "../src/index.ts";
 import { codeOf, describe, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 import { plantLeftover } from "./leftover.ts";
 import { alone, open, reopen } from "./opening.ts";
 import { reader, readerProcess, tail } from "./readers.ts";
-import { Stage } from "./stage.ts";
-import type { StageEnd } from "./stage.ts";
 import { makeRoom, upkeep } from "./upkeep.ts";
 import { writer } from "./writers.ts";
 

@@ -1,3 +1,4 @@
+import { Stage } from "@ehdb/harness";
 import { openJournal } from "../src/index.ts";
 import type { Journal, JournalOptions, JournalRecord } from "../src/index.ts";
 import { codeOf, describe, DIRECTORY, mayHappen } from "./context.ts";
@@ -5,7 +6,6 @@ import type { Run } from "./context.ts";
 import type { Shown } from "./ledger.ts";
 import { batchesOf, look } from "./readers.ts";
 import { drawKeys } from "./settings.ts";
-import { Stage } from "./stage.ts";
 
 const wholeDisk = 2 ** 40;
 

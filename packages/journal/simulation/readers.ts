@@ -1,10 +1,10 @@
+import type { Stage } from "@ehdb/harness";
 import { openJournalReader } from "../src/index.ts";
 import type { JournalReader, JournalRecord, RecordStream, TailOptions } from "../src/index.ts";
 import { codeOf, DIRECTORY, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 import type { Shown } from "./ledger.ts";
 import { drawKeys } from "./settings.ts";
-import type { Stage } from "./stage.ts";
 
 /** Reads in all the ways there are, for a while. */
 export async function reader(work: Work, operations: number): Promise<void> {

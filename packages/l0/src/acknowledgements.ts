@@ -12,7 +12,7 @@ export class Acknowledgements {
   readonly #journal: Journal;
   /** In order of revision. */
   #waiting: Waiter[] = [];
-  #isAsking = false;
+  #asking: Promise<void> | undefined;
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -21,11 +21,15 @@ export class Acknowledgements {
   /** Calls `settle` or `reject`, once. Revisions never fall from call to call. */
   wait(waiter: Waiter): void {
     this.#waiting.push(waiter);
-    if (!this.#isAsking) void this.#ask();
+    this.#asking ??= this.#ask();
+  }
+
+  /** Resolves when nobody waits. */
+  async quiet(): Promise<void> {
+    await this.#asking;
   }
 
   async #ask(): Promise<void> {
-    this.#isAsking = true;
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       try {
         await this.#acknowledged(first.revision);
@@ -39,7 +43,7 @@ export class Acknowledgements {
       while (count < this.#waiting.length && (this.#waiting[count] as Waiter).revision <= reached) count++;
       for (const waiter of this.#waiting.splice(0, count)) waiter.settle();
     }
-    this.#isAsking = false;
+    this.#asking = undefined;
   }
 
   #acknowledged(revision: number): Promise<void> {

@@ -92,14 +92,16 @@ export interface EngineStats {
   readonly dedupe_window_evictions: number;
   /** Gauge. */
   readonly dedupe_window_records: number;
+  /** Commits that the journal refused. */
   readonly ingest_append_failed: number;
+  /** Batches that were refused as they were stated: INVALID_ARGUMENT, TOO_LARGE. */
   readonly ingest_decode_failed: number;
   readonly recovered_active_records: number;
   readonly seals: number;
   readonly seal_failed: number;
   readonly sealed_bytes: number;
   readonly reads: number;
-  /** Parts that a read left out by their range, and by their bloom filter; and those it looked into. */
+  /** Parts that a scan left out by their range, that a lookup left out by their bloom filter, and that either looked into. */
   readonly parts_pruned: number;
   readonly parts_bloom_pruned: number;
   readonly parts_scanned: number;

@@ -14,7 +14,7 @@ export interface CommitStep {
 export class CommitLine {
   readonly #step: CommitStep;
   readonly #waiting: Write[] = [];
-  #isMoving = false;
+  #moving: Promise<void> | undefined;
 
   constructor(step: CommitStep) {
     this.#step = step;
@@ -23,12 +23,12 @@ export class CommitLine {
   submit(batch: StagedBatch, signal: AbortSignal | undefined): Promise<Commit> {
     throwIfAborted(signal, "the commit");
     const write = new Write(batch);
-    if (!this.#isMoving) {
+    if (this.#moving === undefined) {
       const wait = this.#step.attempt(write);
       if (wait === undefined) return write.promise;
       write.waitsWith(signal);
       this.#waiting.push(write);
-      void this.#move(wait);
+      this.#moving = this.#move(wait);
     } else {
       write.waitsWith(signal);
       this.#waiting.push(write);
@@ -37,13 +37,17 @@ export class CommitLine {
     return write.promise;
   }
 
+  /** Resolves when none waits any more. */
+  async drained(): Promise<void> {
+    await this.#moving;
+  }
+
   /** Refuses all that wait. */
   rejectAll(error: unknown): void {
     for (const write of this.#waiting.splice(0)) write.reject(error);
   }
 
   async #move(firstWait: Promise<void>): Promise<void> {
-    this.#isMoving = true;
     let wait: Promise<void> | undefined = firstWait;
     for (let write = this.#waiting[0]; write !== undefined; write = this.#waiting[0]) {
       try {
@@ -55,6 +59,6 @@ export class CommitLine {
       }
       if (wait === undefined && this.#waiting[0] === write) this.#waiting.shift();
     }
-    this.#isMoving = false;
+    this.#moving = undefined;
   }
 }

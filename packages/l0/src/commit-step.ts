@@ -50,6 +50,10 @@ export class CommitStep implements Step {
       const room = context.room();
       if (room !== undefined) return room;
       const repeated = repeatedCommit(context, write);
+      if (repeated instanceof EhdbError) {
+        this.#answer(context, write, () => write.reject(repeated));
+        return undefined;
+      }
       if (repeated !== undefined) {
         context.counters.dedupe_hits++;
         this.#answer(context, write, () => void this.#repeat(write, repeated));
@@ -161,7 +165,7 @@ interface Repeated {
 /**
  * The commit that wrote all of the batch's appends before, when there is one. ID_REUSED when an id is known in any other way.
  */
-function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Repeated | undefined {
+function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Repeated | EhdbError | undefined {
   if (!ops.some(({ id }) => id !== undefined)) return undefined;
   const appends = ops.filter((op) => op.operation === operation.append);
   const found = appends.map(({ to, key, id }) => (id === undefined ? unknownId : heads.findId(to, key, id, loaded)));
@@ -171,10 +175,10 @@ function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Wr
   const appended: Appended[] = [];
   for (const [i, known] of found.entries()) {
     const how = difference(appends[i] as StagedOp, known, first);
-    if (how !== undefined) throw reused(appends[place] as StagedOp, first, how);
+    if (how !== undefined) return reused(appends[place] as StagedOp, first, how);
     appended.push({ sort: (known as KnownId).sort, version: (known as KnownId).version });
   }
-  if (!isInOrder(appends, appended)) throw reused(appends[place] as StagedOp, first, "in another order");
+  if (!isInOrder(appends, appended)) return reused(appends[place] as StagedOp, first, "in another order");
   return { first, appended };
 }
 

@@ -11,9 +11,7 @@ export interface Counters {
   seal_failed: number;
   sealed_bytes: number;
   reads: number;
-  parts_pruned: number;
-  parts_bloom_pruned: number;
-  parts_scanned: number;
+  cold_loads: number;
   read_errors: number;
 }
 
@@ -30,9 +28,7 @@ export function noCounts(): Counters {
     seal_failed: 0,
     sealed_bytes: 0,
     reads: 0,
-    parts_pruned: 0,
-    parts_bloom_pruned: 0,
-    parts_scanned: 0,
+    cold_loads: 0,
     read_errors: 0,
   };
 }

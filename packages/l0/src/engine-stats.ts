@@ -1,11 +1,12 @@
 import type { EngineStats } from "./api.ts";
 import type { Counters } from "./counters.ts";
 import type { Opened } from "./engine.ts";
+import { noLookups } from "./part/lookup-counts.ts";
 import type { Run } from "./run.ts";
 
 export function engineStats(counters: Counters, run: Run, { sealed, options, recovered }: Opened): EngineStats {
   const manifest = sealed.manifestStats;
-  const { cache } = sealed.context;
+  const { cache, counts: lookups = noLookups() } = sealed.context;
   const { generations } = run.store.view;
   const logs = [...run.store.byId.values()].filter(({ order }) => order === "by-sort");
   const { dedupeWindow } = options;
@@ -14,7 +15,9 @@ export function engineStats(counters: Counters, run: Run, { sealed, options, rec
     recovered_active_records: recovered.report.replayedRecords,
     dedupe_window_records: sum(logs.map(({ nextSort }) => Math.min(dedupeWindow, nextSort - 1))),
     dedupe_window_evictions: sum(logs.map(({ nextSort }) => Math.max(0, nextSort - 1 - dedupeWindow))),
-    cold_loads: run.heads.coldLoads,
+    parts_pruned: lookups.pruned,
+    parts_bloom_pruned: lookups.bloomPruned,
+    parts_scanned: lookups.scanned,
     manifest_versions_pruned: manifest.versionsPruned,
     manifest_versions_retained: manifest.versionsRetained,
     manifest_errors: manifest.errors,

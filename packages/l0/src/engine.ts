@@ -1,4 +1,4 @@
-import { EhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, isEhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
 import type { Commit, LogDataset, MapDataset, WriteBatch } from "@ehdb/contracts";
 import type { CloseReport, Durability, Journal } from "@ehdb/journal";
 import type { DurableEngine, EngineHeads, EngineRecovery, EngineState, EngineStats } from "./api.ts";
@@ -43,6 +43,8 @@ export class OpenEngine implements DurableEngine {
   #run: Run;
   /** Why commits are refused for good, when what is on disk is damaged. */
   #damage: EhdbError | undefined;
+  /** A reopen is under way, or failed: the journal may be open again before what rests on it is. */
+  #isBehind = false;
   #reopening: Promise<EngineRecovery> | undefined;
   #closing: Promise<CloseReport> | undefined;
 
@@ -69,19 +71,23 @@ export class OpenEngine implements DurableEngine {
 
   get state(): EngineState {
     if (this.#closing !== undefined) return "closed";
-    return this.#damage === undefined ? this.#opened.journal.state : "corrupt";
+    if (this.#damage !== undefined) return "corrupt";
+    const { state } = this.#opened.journal;
+    return this.#isBehind && (state === "open" || state === "no-space") ? "poisoned" : state;
   }
 
   get revision(): number {
-    return this.#opened.journal.last;
+    const { journal, sealed } = this.#opened;
+    return Math.max(journal.last, sealed.state.sealedThrough);
   }
 
   get heads(): EngineHeads {
     const { journal, sealed } = this.#opened;
+    const { sealedThrough } = sealed.state;
     return {
       accepted: this.#run.store.accepted,
-      durable: journal.cursors.durable,
-      sealed: sealed.state.sealedThrough,
+      durable: Math.max(journal.cursors.durable, sealedThrough),
+      sealed: sealedThrough,
     };
   }
 
@@ -111,6 +117,7 @@ export class OpenEngine implements DurableEngine {
       batch.fill(stage);
       return this.#line.submit(batch, options?.signal);
     } catch (error) {
+      if (isEhdbError(error, "INVALID_ARGUMENT", "TOO_LARGE")) this.#counters.ingest_decode_failed++;
       return Promise.reject(error);
     }
   }
@@ -141,6 +148,7 @@ export class OpenEngine implements DurableEngine {
   async seal(): Promise<void> {
     this.#assertOpen();
     const run = this.#run;
+    run.assertTakes();
     run.freeze();
     const through = run.store.frozen.at(-1)?.lastRevision ?? 0;
     while (this.heads.sealed < through) {
@@ -152,7 +160,7 @@ export class OpenEngine implements DurableEngine {
 
   async reopen(): Promise<EngineRecovery> {
     this.#assertOpen();
-    const { state } = this.#opened.journal;
+    const { state } = this;
     if (state !== "poisoned" && state !== "read-only") return this.recovery;
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
@@ -176,10 +184,11 @@ export class OpenEngine implements DurableEngine {
   #begin(recovered: Recovered): Run {
     const { options, journal, sealed } = this.#opened;
     return new Run(options, journal, sealed, recovered, this.#counters, {
+      // Not whether it's closed: what was called before a close is still taken in.
       assertOpen: () => {
-        this.#assertOpen();
         if (this.#damage !== undefined) throw this.#damage;
       },
+      state: () => this.state,
       accepted: () => this.#news.arrived(),
       damaged: (damage) => {
         this.#damage = damage;
@@ -190,6 +199,7 @@ export class OpenEngine implements DurableEngine {
   async #reopen(): Promise<EngineRecovery> {
     const { journal, recoverAgain } = this.#opened;
     const before = this.#run;
+    this.#isBehind = true;
     const message =
       "the disk failed and the engine is being reopened: what waited to commit wasn't taken in. Commit it again";
     const reason = new EhdbError("POISONED", message, { dir: this.dir });
@@ -199,6 +209,7 @@ export class OpenEngine implements DurableEngine {
     const recovered = await recoverAgain();
     this.#run = this.#begin(recovered);
     this.recovery = recovered.report;
+    this.#isBehind = false;
     this.#news.announce();
     return this.recovery;
   }
@@ -206,8 +217,11 @@ export class OpenEngine implements DurableEngine {
   async #close(): Promise<CloseReport> {
     const closed = this.#closed();
     await this.#reopening?.catch(() => undefined);
-    this.#line.rejectAll(closed);
     this.#news.announce();
+    await this.#line.drained();
+    // Whoever waits for a sync isn't made to wait for a timer.
+    await this.#opened.journal.flush().catch(() => undefined);
+    await this.#run.acknowledgements.quiet();
     await this.#run.sealBeforeClose();
     await this.#run.end(closed);
     const report = await this.#opened.journal.close();
@@ -226,6 +240,10 @@ export class OpenEngine implements DurableEngine {
       beginRead: () => {
         this.#assertOpen();
         this.#counters.reads++;
+      },
+      pruned: (parts) => {
+        const { counts } = this.#opened.sealed.context;
+        if (counts !== undefined) counts.pruned += parts;
       },
       reading: (begin, signal) =>
         countedBatches(begin, {

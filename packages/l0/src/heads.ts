@@ -1,3 +1,4 @@
+import type { Counters } from "./counters.ts";
 import type { Dataset } from "./dataset.ts";
 import { operation } from "./envelope.ts";
 import type { Loaded } from "./loaded.ts";
@@ -16,15 +17,12 @@ export const unknownId = null;
 export class Heads {
   readonly #store: Store;
   readonly #window: number;
-  #coldLoads = 0;
+  readonly #counters: Pick<Counters, "cold_loads">;
 
-  constructor(store: Store, window: number) {
+  constructor(store: Store, window: number, counters: Pick<Counters, "cold_loads">) {
+    this.#counters = counters;
     this.#store = store;
     this.#window = window;
-  }
-
-  get coldLoads(): number {
-    return this.#coldLoads;
   }
 
   /** A log's last version or a map's live revision, 0 for none; `undefined` when it must be loaded. */
@@ -43,7 +41,7 @@ export class Heads {
   async loadHead(dataset: Dataset, key: string, loaded: Loaded): Promise<void> {
     const { view } = this.#store;
     const { fills } = dataset;
-    this.#coldLoads++;
+    this.#counters.cold_loads++;
     const head = await sealedHead(view, dataset, key);
     loaded.setHead(dataset, key, head, view.partsVersion);
     // A part that is being added may know better than what was read.
@@ -75,7 +73,7 @@ export class Heads {
     const { view } = this.#store;
     const wanted = searchId(searchKey(key), id);
     let found: KnownId | typeof unknownId = unknownId;
-    this.#coldLoads++;
+    this.#counters.cold_loads++;
     for (const part of this.#partsWithin(view, dataset)) {
       const known = await part.findId(wanted);
       if (known === undefined) continue;

@@ -75,9 +75,12 @@ export class LogReads implements LogDataset {
     const readable = this.#context.readable();
     const dataset = this.#dataset;
     const range = logRange(options, 1, lastSort(view, dataset, readable));
-    const parts = logParts(view, dataset)
-      .filter(({ meta }) => meta.lastSort >= range.from && meta.firstSort <= range.to)
-      .map((part) => () => part.scan({ from: range.from, to: range.to, direction: directionOf(range) }));
+    const all = logParts(view, dataset);
+    const wanted = all.filter(({ meta }) => meta.lastSort >= range.from && meta.firstSort <= range.to);
+    this.#context.pruned(all.length - wanted.length);
+    const parts = wanted.map(
+      (part) => () => part.scan({ from: range.from, to: range.to, direction: directionOf(range) }),
+    );
     const tables = tablesOf(view, dataset).map(
       (table) => () =>
         slices(table.firstSort, table.firstSort + table.records - 1, range, (sort) => table.at(sort - table.firstSort)),

@@ -17,7 +17,7 @@ export class News {
     this.#accepted = accepted;
   }
 
-  /** Resolves when more than `revision` can be read. */
+  /** Resolves when more than `revision` can be read, or something else has changed. */
   wait(revision: number): Promise<void> {
     if (this.#journal.last > revision) return Promise.resolve();
     return new Promise((resolve) => {
@@ -28,7 +28,9 @@ export class News {
 
   /** Something was taken in: it will be readable soon. */
   arrived(): void {
-    if (this.#waiting.length > 0 && !this.#isAsking && this.#accepted() > this.#journal.last) void this.#ask();
+    // What a poisoned journal has taken in comes with a reopen or never.
+    if (this.#waiting.length === 0 || this.#isAsking || this.#journal.state === "poisoned") return;
+    if (this.#accepted() > this.#journal.last) void this.#ask();
   }
 
   /** All who wait look again. */
@@ -41,7 +43,8 @@ export class News {
     try {
       await this.#journal.readable(this.#journal.last + 1);
     } catch {
-      // The journal was poisoned or closed: whoever waits meets that by itself.
+      // Poisoned or closed: that's news too.
+      this.announce();
     }
     this.#isAsking = false;
     const { last } = this.#journal;

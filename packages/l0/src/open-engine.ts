@@ -10,6 +10,7 @@ import { openManifest } from "./manifest/manifest.ts";
 import type { Manifest } from "./manifest/manifest.ts";
 import { resolveOptions } from "./options.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { noLookups } from "./part/lookup-counts.ts";
 import { PartHandles } from "./part/part-handles.ts";
 import { datasetsFor, recover } from "./recovery.ts";
 import type { Recovered } from "./recovery.ts";
@@ -33,6 +34,7 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
       host,
       handles,
       cache: new BlockCache(blockCacheBytes),
+      counts: noLookups(),
       encryption,
     });
     const opened = { options: resolved, journal, sealed, hash };

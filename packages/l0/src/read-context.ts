@@ -13,6 +13,8 @@ export interface ReadContext {
   assertOpen(): void;
   /** Counts a read. CLOSED. */
   beginRead(): void;
+  /** Counts parts that a read leaves out by their range. */
+  pruned(parts: number): void;
   /** A read that is iterated: begins when its iteration does, ends with the signal or the engine, and counts its errors. */
   reading<T>(begin: () => AsyncGenerator<readonly T[]>, signal: AbortSignal | undefined): Batches<T>;
 }

@@ -97,8 +97,9 @@ export function datasetsFor(specs: readonly DatasetSpec[], known: readonly Datas
 }
 
 function assertMeets(journal: Journal, sealedThrough: number): void {
-  const { first, last } = journal;
-  if (first <= sealedThrough + 1 && last >= sealedThrough) return;
+  const { first, last, state } = journal;
+  // On a full disk the journal shows only what it has stated, and parts may hold more.
+  if (first <= sealedThrough + 1 && (last >= sealedThrough || state === "read-only")) return;
   const message =
     first > sealedThrough + 1
       ? `the journal begins at ${first}, and the manifest says that only commits up to ${sealedThrough} are in parts: an edit of the manifest is lost`

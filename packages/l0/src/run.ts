@@ -3,6 +3,7 @@ import type { Timer } from "@ehdb/host";
 import { EngineTime } from "@ehdb/journal";
 import type { Journal } from "@ehdb/journal";
 import { Acknowledgements } from "./acknowledgements.ts";
+import type { EngineState } from "./api.ts";
 import type { CommitContext } from "./commit-step.ts";
 import type { Counters } from "./counters.ts";
 import { isFull } from "./fullness.ts";
@@ -23,6 +24,7 @@ const mostLeftCommits = 2048;
 export interface RunHooks {
   /** Throws when no commit is taken in, whatever the disk says. */
   readonly assertOpen: () => void;
+  readonly state: () => EngineState;
   /** A commit was taken in. */
   readonly accepted: () => void;
   /** What is on disk, or what was to go there, is not what it must be. */
@@ -58,7 +60,7 @@ export class Run implements CommitContext {
     this.store = store;
     this.counters = counters;
     this.time = new EngineTime(host.clock, recovered.time);
-    this.heads = new Heads(store, dedupeWindow);
+    this.heads = new Heads(store, dedupeWindow, counters);
     this.acknowledgements = new Acknowledgements(journal);
     this.sealer = new Sealer({
       host,
@@ -78,7 +80,8 @@ export class Run implements CommitContext {
 
   assertTakes(): void {
     this.#hooks.assertOpen();
-    const { state, dir } = this.journal;
+    const { dir } = this.journal;
+    const state = this.#hooks.state();
     if (state === "poisoned") {
       const message =
         "the disk failed, and what was on its way may be there or not: nothing is committed before reopen()";

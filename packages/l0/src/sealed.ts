@@ -3,6 +3,7 @@ import { EhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
+import { diskError } from "./manifest/disk-error.ts";
 import type { Manifest, ManifestStats } from "./manifest/manifest.ts";
 import type { ManifestState } from "./manifest/state.ts";
 import type { ManifestEdit, PartMeta } from "./meta.ts";
@@ -59,7 +60,12 @@ export class Sealed {
 
   /** Starts to write: see `Manifest.begin`. */
   async begin(edit: ManifestEdit): Promise<void> {
-    await this.#host.files.makeDirectory(join(this.#options.dir, "parts"));
+    const parts = join(this.#options.dir, "parts");
+    try {
+      await this.#host.files.makeDirectory(parts);
+    } catch (error) {
+      throw diskError(error, "Making the directory of parts", parts);
+    }
     await this.#manifest.begin(edit);
   }
 

@@ -5,6 +5,7 @@ import type { Counters } from "./counters.ts";
 import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
 import type { Heads } from "./heads.ts";
+import { diskError } from "./manifest/disk-error.ts";
 import type { DatasetMeta } from "./meta.ts";
 import type { LogPart } from "./part/log-part.ts";
 import type { MapPart } from "./part/map-part.ts";
@@ -40,7 +41,8 @@ export class Sealer {
   /** Why the last try failed. */
   #failure: unknown;
   #retry: Timer | undefined;
-  #isStopped = false;
+  /** Why nothing is begun any more: it was stopped, or what failed can't be tried again. */
+  #end: unknown;
 
   constructor(context: SealerContext) {
     this.#context = context;
@@ -52,8 +54,9 @@ export class Sealer {
 
   /** Something was frozen. */
   schedule(): void {
-    if (this.#isStopped || this.#running !== undefined || this.#retry !== undefined) return;
-    if (this.#context.store.frozenCount === 0) return;
+    if (this.#end !== undefined || this.#running !== undefined || this.#retry !== undefined) return;
+    const { store, journal } = this.#context;
+    if (store.frozenCount === 0 || journal.state === "read-only") return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
       this.#wake();
@@ -70,6 +73,7 @@ export class Sealer {
 
   /** The end of the next group, or of the next failing try. */
   progress(): Promise<void> {
+    if (this.#end !== undefined) return Promise.reject(stalled(this.#end));
     this.schedule();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
@@ -78,7 +82,7 @@ export class Sealer {
 
   /** Nothing more is begun; resolves when nothing runs. */
   async stop(reason: unknown): Promise<void> {
-    this.#isStopped = true;
+    this.#end ??= reason;
     this.#retry?.cancel();
     this.#retry = undefined;
     await this.#running;
@@ -90,7 +94,7 @@ export class Sealer {
       const group = this.#group();
       const { journal } = this.#context;
       await journal.durable((group.at(-1) as Generation).lastRevision);
-      if (this.#isStopped) return;
+      if (this.#end !== undefined) return;
       await this.#seal(group);
       this.#failure = undefined;
     } catch (error) {
@@ -159,10 +163,18 @@ export class Sealer {
   }
 
   #failed(error: unknown): void {
-    this.#failure = error;
-    this.#context.counters.seal_failed++;
-    if (isEhdbError(error, "CORRUPT", "UNEXPECTED")) this.#context.damaged(damage(error));
-    if (this.#isStopped || isEhdbError(error, "OUTCOME_UNKNOWN", "POISONED", "CLOSED", "CORRUPT", "UNEXPECTED")) return;
+    const { journal, counters, damaged } = this.#context;
+    counters.seal_failed++;
+    if (isEhdbError(error, "CORRUPT", "UNEXPECTED")) {
+      const found = damage(error);
+      this.#failure = found;
+      this.#end ??= found;
+      damaged(found);
+    } else {
+      this.#failure = diskError(error, "Sealing", journal.dir);
+      if (isEhdbError(error, "OUTCOME_UNKNOWN", "POISONED", "CLOSED")) this.#end ??= error;
+    }
+    if (this.#end !== undefined) return;
     this.#retry = this.#context.host.clock.timer(retryMillis, () => {
       this.#retry = undefined;
       this.schedule();

@@ -15,7 +15,8 @@ test.each([
 
 test("selfcheck needs itself, the root and what it runs on, and nothing that has to be compiled", () => {
   const names = closure("@ehdb/selfcheck").map(({ name }) => name);
-  expect(names).toEqual(["ehdb", "@ehdb/contracts", "@ehdb/host", "@ehdb/journal", "@ehdb/selfcheck"]);
+  const below = ["contracts", "eventlog", "host", "journal", "l0"].map((name) => `@ehdb/${name}`);
+  expect(names).toEqual(["ehdb", ...below, "@ehdb/selfcheck"]);
 });
 
 test("an unknown package is refused", () => {

@@ -21,7 +21,7 @@ export interface KillTarget {
   /** Recovers the store and reads all of it, in order. */
   survivors(directory: string, settings: unknown): AsyncIterable<Survivor>;
   /** Defects that the program can play, and as what the driver must see them: a driver that doesn't is blind. */
-  readonly defects: Readonly<Record<string, "lost" | "doubled">>;
+  readonly defects: Readonly<Record<string, "lost" | "doubled" | "damaged">>;
 }
 
 /** The program's argument. */

@@ -4,14 +4,13 @@ import type { Journal } from "@ehdb/journal";
 import type { Checks } from "../checks.ts";
 import { Comparison } from "../comparison.ts";
 import type { EventSource } from "../event-source.ts";
-import { mibPerSecond, perSecond, rounded } from "../figures.ts";
+import { mibPerSecond, rounded } from "../figures.ts";
 import { follow } from "../follow.ts";
-import { appendLatencyLevel, appendRateLevel } from "../levels.ts";
 import { runLoad } from "../load.ts";
+import { tellFigures } from "../load-figures.ts";
 import { LoadPlan } from "../load-plan.ts";
-import { SelfcheckError } from "../outcome.ts";
-import { percentile } from "../percentile.ts";
 import { replayAll, replayStatedLoad } from "../replay.ts";
+import { needRoom } from "../room.ts";
 import type { Verb, VerbContext } from "../verb.ts";
 
 interface Bench {
@@ -96,25 +95,9 @@ async function appendAndFollow(bench: Bench, journal: Journal): Promise<void> {
     throw error;
   }
   const millis = clock.monotonic() - started;
-  const n = latencies.length;
   const bytes = journal.stats().appendedBytes;
   const how = `${plan.writers} writers at once, ${rounded(millis / 1000)} s, ${journal.stats().syncs} syncs, ${journal.stats().rolls} rolls`;
-  checks.step({ name: "durable append, p50", count: n, value: rounded(percentile(latencies, 0.5)), unit: "ms" });
-  checks.step({
-    name: "durable append, p99",
-    count: n,
-    value: rounded(percentile(latencies, 0.99)),
-    unit: "ms",
-    level: appendLatencyLevel,
-  });
-  checks.step({
-    name: "sustained",
-    count: total,
-    value: perSecond(total, millis),
-    unit: "events/s",
-    level: appendRateLevel,
-    message: how,
-  });
+  tellFigures(checks, { what: "append", latencies, events: total, millis, how });
   checks.step({ name: "sustained, bytes", count: total, value: mibPerSecond(bytes, millis), unit: "MiB/s" });
   const followed = await follower.upTo(total);
   followed.finish(acknowledged);
@@ -150,15 +133,4 @@ async function verify(bench: Bench, journal: Journal): Promise<void> {
     ok: report.ok,
     message,
   });
-}
-
-/** Half as much again for what the log adds and prepares. */
-async function needRoom(context: VerbContext, bytes: number): Promise<void> {
-  const needed = Math.ceil((bytes * 1.5) / MIB) + 64;
-  const free = Math.floor((await context.host.files.freeBytes(context.directory)) / MIB);
-  if (free >= needed) return;
-  throw new SelfcheckError(
-    "unavailable",
-    `${needed} MiB are needed and ${free} MiB are free in ${context.directory}: give fewer --events or another --dir`,
-  );
 }

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { MIB } from "@ehdb/contracts";
 import type { RecoveryReport } from "@ehdb/journal";
 import type { Checks } from "../checks.ts";
 import { Comparison } from "../comparison.ts";
@@ -8,17 +7,12 @@ import { flipBit } from "../damage/flipped-bit.ts";
 import { tearTail } from "../damage/torn-tail.ts";
 import type { EventSource } from "../event-source.ts";
 import { rounded } from "../figures.ts";
-import { killInMidLoad } from "../kill-round.ts";
+import { killRound } from "../kill-round.ts";
 import { LoadPlan } from "../load-plan.ts";
 import { SeededRandom } from "../random.ts";
 import { copyTree } from "../tree.ts";
 import type { Verb, VerbContext } from "../verb.ts";
-
-/** Small, so that some kills come while a new one is started. */
-const SEGMENT_BYTES = 4 * MIB;
-/** Acknowledged events that a round has at least and at most before its kill. */
-const LEAST_EVENTS = 100;
-const MOST_EVENTS = 600;
+import { KILLED_SEGMENT_BYTES } from "../victims/journal.ts";
 
 const FOUND_ONCE = "acknowledged, found once, byte for byte";
 
@@ -99,19 +93,10 @@ async function killRounds(rounds: Rounds, checks: Checks): Promise<Map<number, n
 /** Resolves with the number of events that were acknowledged. */
 async function killOnce(rounds: Rounds, round: number): Promise<number> {
   const { context, plan, random, promised, dir } = rounds;
-  const { seed, input, events, kills } = context.options;
-  const most = Math.max(2 * LEAST_EVENTS, Math.min(MOST_EVENTS, Math.floor(events / kills)));
   let acknowledged = 0;
-  await killInMidLoad({
-    victim: context.victim,
-    arguments: { dir, segmentBytes: SEGMENT_BYTES, seed, input, events, round },
-    killAfter: LEAST_EVENTS + random.integer(most - LEAST_EVENTS),
-    clock: context.host.clock,
-    signal: context.signal,
-    onAcknowledged: ({ number, count, sequence }) => {
-      acknowledged += count;
-      for (let i = 0; i < count; i++) promised.set(number + i * plan.writers, sequence + i);
-    },
+  await killRound(context, { store: "journal", dir, round, random }, ({ number, count, sequence }) => {
+    acknowledged += count;
+    for (let i = 0; i < count; i++) promised.set(number + i * plan.writers, sequence + i);
   });
   return acknowledged;
 }
@@ -119,7 +104,7 @@ async function killOnce(rounds: Rounds, round: number): Promise<number> {
 /** Recovers the log and compares all of it; what it serves now is promised, acknowledged or not. */
 async function reopen(rounds: Rounds): Promise<Comparison> {
   const { context, source, plan, dir, promised, recoveries } = rounds;
-  const journal = await context.openJournal({ dir, host: context.host, segmentBytes: SEGMENT_BYTES });
+  const journal = await context.openJournal({ dir, host: context.host, segmentBytes: KILLED_SEGMENT_BYTES });
   try {
     recoveries.push(journal.recovery);
     const comparison = new Comparison(source, plan);

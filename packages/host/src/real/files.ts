@@ -62,7 +62,7 @@ export class RealFiles implements Files {
     await this.syncDirectory(dirname(at)).catch(async (error: unknown) => {
       if (isForbidden(error)) return;
       // A name whose sync failed isn't made durable by another sync: the next call must make it anew, if nothing is in it.
-      if (missing.length === 0) await rmdir(at).catch(() => undefined);
+      await rmdir(at).catch(() => undefined);
       throw error;
     });
     for (const directory of missing) {

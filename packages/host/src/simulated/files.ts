@@ -62,11 +62,15 @@ export class SimulatedFiles implements Files {
     const made = await this.#perform("makeDirectory", path, (disk, at) => this.#makeMissing(disk, at));
     // Who made what was there already may have died before its name was synced.
     const found = made[0] === undefined ? resolved(path) : posix.dirname(made[0]);
+    let synced = 0;
     try {
-      for (const directory of [found, ...made]) await this.syncDirectory(posix.dirname(directory));
+      for (const directory of [found, ...made]) {
+        await this.syncDirectory(posix.dirname(directory));
+        synced++;
+      }
     } catch (error) {
-      // A name whose sync failed isn't made durable by another sync: the next call must make it anew.
-      const doubtful = made.length === 0 ? [found] : made.toReversed();
+      // A name whose sync failed isn't made durable by another sync: the next call must make it anew, if nothing is in it.
+      const doubtful = synced === 0 ? [...made.toReversed(), found] : made.toReversed();
       for (const directory of doubtful) await this.removeDirectory(directory).catch(() => undefined);
       throw error;
     }

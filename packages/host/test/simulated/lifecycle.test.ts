@@ -293,7 +293,7 @@ test("a seed must be a number", async () => {
 });
 
 test("a directory whose name couldn't be synced, or whose maker died before, survives once it has been made again", async () => {
-  for (const trouble of ["failed sync", "kill", "kill, then failed sync"]) {
+  for (const trouble of ["failed sync", "kill", "kill, then failed sync", "kill, then failed sync of one below"]) {
     let host = simulatedHost({ seed: 1 });
     if (trouble === "failed sync") {
       host.failNext("syncDirectory");
@@ -303,9 +303,10 @@ test("a directory whose name couldn't be synced, or whose maker died before, sur
       await Promise.race([host.files.makeDirectory("/a"), host.whenFrozen()]);
       host = host.kill();
     }
-    if (trouble === "kill, then failed sync") {
+    if (trouble.startsWith("kill, then")) {
       host.failNext("syncDirectory");
-      await expect(host.files.makeDirectory("/a")).rejects.toMatchObject({ code: "EIO" });
+      const path = trouble.endsWith("below") ? "/a/b" : "/a";
+      await expect(host.files.makeDirectory(path)).rejects.toMatchObject({ code: "EIO" });
     }
     await host.files.makeDirectory("/a/b");
     host = host.crash("nothing");

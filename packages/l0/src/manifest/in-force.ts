@@ -83,11 +83,14 @@ async function readWithoutCurrent(host: Host, dir: string): Promise<Found | unde
     const bytes = await readWhole(host, path);
     if (bytes === undefined) continue;
     newest = replay(bytes, path, id);
-    const { header, state, edits, tornBytes } = newest;
-    const isFirst = header.predecessor === 0 && edits === 0 && tornBytes === 0 && state.parts.size === 0;
-    if (!isFirst) throw missing(dir, listing, "manifests");
+    if (!isFirst(newest)) throw missing(dir, listing, "manifests");
   }
   return newest === undefined ? undefined : { isInForce: false, replayed: newest };
+}
+
+/** Of a store to which nothing was ever sealed, as its opens wrote it. */
+export function isFirst({ header, state, edits, tornBytes }: Replayed): boolean {
+  return header.predecessor === 0 && edits === 0 && tornBytes === 0 && state.parts.size === 0;
 }
 
 function missing(dir: string, { manifests }: Listing, what: string): Error {

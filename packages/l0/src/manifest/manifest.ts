@@ -4,13 +4,14 @@ import type { Host } from "@ehdb/host";
 import type { ManifestEdit } from "../meta.ts";
 import { diskError } from "./disk-error.ts";
 import { encodeCurrent } from "./format.ts";
-import { readInForce } from "./in-force.ts";
+import { isFirst, readInForce } from "./in-force.ts";
 import type { Found } from "./in-force.ts";
 import { brokenByEdit, brokenInvariant } from "./invariants.ts";
 import { CURRENT, listDirectory } from "./layout.ts";
 import type { Listing } from "./layout.ts";
 import { ManifestFile } from "./manifest-file.ts";
 import { publish, reportedAlready } from "./publish.ts";
+import type { Replayed } from "./replay.ts";
 import { RetainedManifests } from "./retention.ts";
 import { LiveState } from "./state.ts";
 import type { ManifestState } from "./state.ts";
@@ -78,6 +79,8 @@ export class Manifest {
   #file: ManifestFile | undefined;
   /** What CURRENT durably names; 0 for nothing. */
   #inForce: number;
+  /** What CURRENT was found to name, when that may be a name whose sync failed: what follows it would be left without it. */
+  #doubtful: Replayed | undefined;
   #lastId: number;
   #nextPartId: number;
   #temporaries: readonly string[];
@@ -93,6 +96,7 @@ export class Manifest {
     this.#options = options;
     this.#state = found?.replayed.state ?? new LiveState(host.random.id(), host.random.id());
     this.#inForce = found?.isInForce === true ? found.replayed.header.id : 0;
+    this.#doubtful = found?.isInForce === true && isFirst(found.replayed) ? found.replayed : undefined;
     this.#lastId = Math.max(header?.id ?? 0, ...listing.manifests.slice(-1));
     this.#nextPartId = Math.max(this.#state.nextPartId, listing.highestPart + 1);
     this.#temporaries = listing.temporaries;
@@ -210,6 +214,7 @@ export class Manifest {
     next.nextPartId = Math.max(next.nextPartId, this.#nextPartId);
     await this.#leaveFile();
     if (!this.#hasBegun) await host.files.makeDirectory(dir);
+    await this.#settleCurrent();
     const file = await ManifestFile.create(host, dir, ++this.#lastId, this.#inForce, next);
     // From here on a crash may show it in force.
     this.#retained.add(file.id);
@@ -227,6 +232,16 @@ export class Manifest {
     this.#counts.bytesWritten += file.snapshotBytes + current.length;
     if (edit !== undefined) this.#acknowledge(edit);
     await this.#removeOlder(file.id);
+  }
+
+  /** Only another rename makes a name durable whose sync failed. */
+  async #settleCurrent(): Promise<void> {
+    if (this.#doubtful === undefined) return;
+    const { header, headerCrc } = this.#doubtful;
+    const { host, dir } = this.#options;
+    const named = await publish(host, dir, CURRENT, encodeCurrent({ id: header.id, headerCrc }));
+    await named.close().catch(reportedAlready);
+    this.#doubtful = undefined;
   }
 
   #acknowledge(edit: ManifestEdit): void {

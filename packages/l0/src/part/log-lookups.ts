@@ -43,6 +43,7 @@ export function recordAt(file: PartFile, sort: number): Promise<LogRecord | null
 export async function* scanLog(file: PartFile, options: RangeOptions): AsyncGenerator<LogRecord[], void, undefined> {
   const { from = 0, to = Infinity, direction = "forwards" } = options;
   const { data } = await file.footerOf("by-sort");
+  file.counts.scanned++;
   const blocks = readAhead(file, new SectionCursor(data, "data"), {
     direction,
     target: bySort(direction === "forwards" ? from : to),
@@ -67,7 +68,7 @@ export async function* readKey(
   options: RangeOptions,
 ): AsyncGenerator<LogRecord[], void, undefined> {
   const { direction = "forwards" } = options;
-  const range = await file.run("by-sort", (footer) => findVersions(footer, key));
+  const range = await file.run("by-sort", (footer) => findVersions(file, footer, key));
   if (range === null) return;
   const first = Math.max(range.first, options.from ?? 0);
   const last = Math.min(range.last, options.to ?? Infinity);
@@ -83,22 +84,24 @@ export async function* readKey(
   }
 }
 
-export function* findVersions(footer: PartFooter, key: SearchKey): Lookup<VersionRange | null> {
-  if (!(yield* mayHold(footer.keyBloom, "keyBloom", key.hash))) return null;
+export function* findVersions(file: PartFile, footer: PartFooter, key: SearchKey): Lookup<VersionRange | null> {
+  if (!(yield* mayHold(footer.keyBloom, "keyBloom", key.hash))) return file.prunedByBloom();
   const target: Position = { first: key.bytes, second: noBytes, tail: -Infinity };
   const cursor = new SectionCursor(footer.postings, "postings");
   if (!(yield* cursor.seek(target))) return null;
   const block = yield cursor.place;
+  file.counts.scanned++;
   const at = slotAt(block, lowerBound(block, postingCells, target));
   return isPostingOf(block, at, key.bytes) ? versionRangeAt(block, at) : null;
 }
 
-export function* findId(footer: PartFooter, id: SearchId): Lookup<FoundId | null> {
-  if (!(yield* mayHold(footer.idBloom, "idBloom", id.hash))) return null;
+export function* findId(file: PartFile, footer: PartFooter, id: SearchId): Lookup<FoundId | null> {
+  if (!(yield* mayHold(footer.idBloom, "idBloom", id.hash))) return file.prunedByBloom();
   const target: Position = { first: id.bytes, second: id.key.bytes, tail: -Infinity };
   const cursor = new SectionCursor(footer.ids, "ids");
   if (!(yield* cursor.seek(target))) return null;
   const block = yield cursor.place;
+  file.counts.scanned++;
   const at = slotAt(block, lowerBound(block, idCells, target));
   return isIdOf(block, at, id.bytes, id.key.bytes) ? foundIdAt(block, at) : null;
 }

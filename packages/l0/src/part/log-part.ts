@@ -44,12 +44,12 @@ export class LogPart {
 
   /** The versions that a key has in this part; they follow each other without a hole. */
   async versions(key: SearchKey): Promise<VersionRange | undefined> {
-    return (await this.#file.run("by-sort", (footer) => findVersions(footer, key))) ?? undefined;
+    return (await this.#file.run("by-sort", (footer) => findVersions(this.#file, footer, key))) ?? undefined;
   }
 
   /** The last of them, 0 when there is none. */
   lastVersionCached(key: SearchKey): number | undefined {
-    const range = this.#file.runCached("by-sort", (footer) => findVersions(footer, key));
+    const range = this.#file.runCached("by-sort", (footer) => findVersions(this.#file, footer, key));
     return range === undefined ? undefined : (range?.last ?? 0);
   }
 
@@ -60,11 +60,11 @@ export class LogPart {
 
   /** Where an id was last used under a key in this part. */
   async findId(id: SearchId): Promise<FoundId | undefined> {
-    return (await this.#file.run("by-sort", (footer) => findId(footer, id))) ?? undefined;
+    return (await this.#file.run("by-sort", (footer) => findId(this.#file, footer, id))) ?? undefined;
   }
 
   findIdCached(id: SearchId): FoundId | null | undefined {
-    return this.#file.runCached("by-sort", (footer) => findId(footer, id));
+    return this.#file.runCached("by-sort", (footer) => findId(this.#file, footer, id));
   }
 
   /**

@@ -24,6 +24,7 @@ export interface KeyRangeOptions {
 export async function* scanMap(file: PartFile, options: KeyRangeOptions): AsyncGenerator<MapEntry[], void, undefined> {
   const { from = noBytes, before, direction = "forwards" } = options;
   const { data } = await file.footerOf("by-key");
+  file.counts.scanned++;
   const start = inFrontOf(from);
   const stop = before === undefined ? undefined : inFrontOf(before);
   const blocks = readAhead(file, new SectionCursor(data, "data"), {
@@ -43,12 +44,18 @@ export async function* scanMap(file: PartFile, options: KeyRangeOptions): AsyncG
 }
 
 /** The newest entry of a key at or below a revision. */
-export function* findEntry(footer: PartFooter, key: SearchKey, atRevision: number): Lookup<MapEntry | null> {
-  if (!(yield* mayHold(footer.keyBloom, "keyBloom", key.hash))) return null;
+export function* findEntry(
+  file: PartFile,
+  footer: PartFooter,
+  key: SearchKey,
+  atRevision: number,
+): Lookup<MapEntry | null> {
+  if (!(yield* mayHold(footer.keyBloom, "keyBloom", key.hash))) return file.prunedByBloom();
   const target: Position = { first: key.bytes, second: noBytes, tail: -atRevision };
   const cursor = new SectionCursor(footer.data, "data");
   if (!(yield* cursor.seek(target))) return null;
   const block = yield cursor.place;
+  file.counts.scanned++;
   const at = slotAt(block, lowerBound(block, mapEntries, target));
   const { first } = mapEntries.position(block, at);
   return compareBytes(first, 0, first.length, key.bytes) === 0 ? mapEntryAt(block, at) : null;

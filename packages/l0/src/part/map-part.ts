@@ -26,12 +26,12 @@ export class MapPart {
 
   /** The newest entry of a key at or below a revision. */
   async get(key: SearchKey, atRevision: number): Promise<MapEntry | undefined> {
-    return (await this.#file.run("by-key", (footer) => findEntry(footer, key, atRevision))) ?? undefined;
+    return (await this.#file.run("by-key", (footer) => findEntry(this.#file, footer, key, atRevision))) ?? undefined;
   }
 
   /** A large entry has a block of its own, which the cache may refuse to keep: then the answer never is in memory. */
   getCached(key: SearchKey, atRevision: number): MapEntry | null | undefined {
-    return this.#file.runCached("by-key", (footer) => findEntry(footer, key, atRevision));
+    return this.#file.runCached("by-key", (footer) => findEntry(this.#file, footer, key, atRevision));
   }
 
   /** Entries by key, then from the newest revision to the oldest, those of one block at a time. */

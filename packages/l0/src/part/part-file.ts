@@ -9,6 +9,8 @@ import { decodeBlock } from "./block.ts";
 import type { BlockCodec, BlockPlace } from "./block.ts";
 import { run, runCached } from "./lookup.ts";
 import type { BlockSource, Lookup } from "./lookup.ts";
+import { noLookups } from "./lookup-counts.ts";
+import type { LookupCounts } from "./lookup-counts.ts";
 import { masterKey, PartCipher, wrongKey } from "./part-cipher.ts";
 import { corruptPart } from "./part-damage.ts";
 import {
@@ -28,6 +30,7 @@ export interface PartContext {
   readonly cache: BlockCache;
   readonly handles: PartHandles;
   readonly encryption: KeyRing | undefined;
+  readonly counts?: LookupCounts;
 }
 
 /** What is known of a part once its header and footer have been read. */
@@ -40,6 +43,7 @@ export interface OpenedPart {
 export class PartFile implements BlockSource {
   readonly path: string;
   readonly meta: PartMeta;
+  readonly counts: LookupCounts;
   readonly #context: PartContext;
   #opened: OpenedPart | undefined;
   #opening: Promise<OpenedPart> | undefined;
@@ -48,6 +52,7 @@ export class PartFile implements BlockSource {
     this.#context = context;
     this.path = path;
     this.meta = meta;
+    this.counts = context.counts ?? noLookups();
   }
 
   /**
@@ -86,6 +91,12 @@ export class PartFile implements BlockSource {
     if (this.#opened === undefined) return undefined;
     this.#assertOrder(this.#opened.footer, order);
     return runCached(steps(this.#opened.footer), this);
+  }
+
+  /** What is looked for certainly isn't here. */
+  prunedByBloom(): null {
+    this.counts.bloomPruned++;
+    return null;
   }
 
   peek(place: BlockPlace): Buffer | undefined {

@@ -3,7 +3,8 @@ import type { SimulatedHost } from "@ehdb/host";
 /** How a stage ended: all are done; the machine stopped; or somebody waits for ever. */
 export type StageEnd = "done" | "frozen" | "hung";
 
-const patientRounds = 14;
+/** Rounds in which nobody gets anywhere, though time moves. */
+const patientRounds = 16;
 /** Far more than any one step takes. */
 const turnsToSpin = 50_000;
 
@@ -13,8 +14,8 @@ const turnsToSpin = 50_000;
  */
 export class Stage {
   readonly host: SimulatedHost;
-  readonly #actors = new Map<number, string>();
-  readonly #steps = new Map<number, string>();
+  readonly #actors: Map<number, string> = new Map();
+  readonly #steps: Map<number, string> = new Map();
   readonly #onError: (who: string, error: unknown) => void;
   #next = 0;
   #progress = 0;

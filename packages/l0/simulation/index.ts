@@ -1,0 +1,122 @@
+import type { Simulation, SimulationResult } from "@ehdb/harness";
+import { simulatedHost } from "@ehdb/host";
+import { Stage } from "@ehdb/harness";
+import { loadContentHash } from "../src/content-hash.ts";
+import { Calls } from "./calls.ts";
+import { describe, noCounts } from "./context.ts";
+import type { Run } from "./context.ts";
+import { CrashPlan } from "./crash-plans.ts";
+import { Ledger } from "./ledger.ts";
+import { live } from "./life.ts";
+import { alone, calm, open, optionsOf } from "./opening.ts";
+import { verifyNamedParts } from "./parts-on-disk.ts";
+import { Random } from "./random.ts";
+import { rot } from "./rot.ts";
+import { drawSettings } from "./settings.ts";
+
+export interface RunResult extends SimulationResult {
+  /** Of all that the disk did, in its order: the same seed gives the same. */
+  readonly digest: string;
+}
+
+/** An engine at work on the simulated host: what a seed draws, over several incarnations, held to the ledger. */
+export async function run(seed: number): Promise<RunResult> {
+  // Compiling takes real time, which no simulated history may depend on.
+  await loadContentHash();
+  const random = new Random(seed);
+  const settings = drawSettings(random);
+  const host = simulatedHost({ seed, faults: settings.faults });
+  const ledger = new Ledger(settings.dedupeWindow);
+  const context: Run = {
+    random,
+    settings,
+    ledger,
+    calls: new Calls(random, settings.scale),
+    counts: noCounts(),
+    shown: [],
+    plan: new CrashPlan(),
+    host,
+    durability: "sync",
+    asyncTurns: 0,
+    showsDurable: true,
+    full: false,
+  };
+  for (let lives = settings.lives; lives > 0; lives--) {
+    if (!(await live(context)) || ledger.violations.length > 0) break;
+  }
+  if (ledger.violations.length === 0) await lastLook(context);
+  const { statistics, history } = context.host;
+  const met = {
+    operations: statistics.operations,
+    crashes: statistics.crashes,
+    unsynced: statistics.lostUnsyncedWrites,
+    torn: statistics.tornWrites,
+    lostDirectoryOperations: statistics.lostDirectoryOperations,
+    noSpace: statistics.noSpace,
+    failedSync: statistics.failedSyncs,
+    failedWrites: statistics.failedWrites,
+    unheard: ledger.unheard,
+    cutCommits: ledger.cut,
+  };
+  return { violations: ledger.violations, counts: { ...context.counts, ...met }, digest: history.digest };
+}
+
+/** With nothing wrong any more, the engine opens, and holds what was promised; or a bit of it rots first, and that is said. */
+async function lastLook(run: Run): Promise<void> {
+  for (;;) {
+    calm(run);
+    const engine = await open(run);
+    if (engine === "failed") return;
+    if (engine === "frozen") {
+      run.plan.count(run.counts);
+      run.host = run.host.crash();
+      continue;
+    }
+    await alone(run, "a look at all parts", async () => {
+      for (const { file, offset, reason } of (await verifyNamedParts(run.host, optionsOf(run).encryption)).damage)
+        run.ledger.fail(`${file} is damaged at byte ${offset}: ${reason}`);
+    });
+    if (run.settings.rots) {
+      const stage = new Stage(run.host, (who, error) => run.ledger.fail(`${who}: ${describe(error)}`));
+      await rot(run, { run, stage, engine, closing: false, hasNamelessCommit: false });
+    } else await alone(run, "the last close", async () => await engine.close());
+    return;
+  }
+}
+
+export const simulation: Simulation = {
+  tier: "l0",
+  run,
+  required: [
+    "operations",
+    "unsynced",
+    "torn",
+    "noSpace",
+    "failedSync",
+    "crashInSeal",
+    "crashInManifestEdit",
+    "crashInManifestSwitch",
+    "crashInRecovery",
+    "crashInClose",
+    "crashInReopen",
+    "kills",
+    "reopens",
+    "poisonings",
+    "roomAgain",
+    "commits",
+    "duplicates",
+    "conflicts",
+    "idsReused",
+    "unheard",
+    "cutCommits",
+    "seals",
+    "sealFailures",
+    "coldLoads",
+    "readsChecked",
+    "checkpoints",
+    "cutCheckpoints",
+    "encrypted",
+    "compressed",
+    "rotsFound",
+  ],
+};
