@@ -27,10 +27,7 @@ export async function rot(run: Run, journal: Journal): Promise<void> {
     // The last batch isn't stated by any other: a crash may leave it so.
     await journal.flush();
     run.ledger.acknowledge(journal.last);
-    for await (const records of journal.scan().batches()) {
-      for (const record of records) run.ledger.see(record, true);
-      groups.push({ first: (records[0] as JournalRecord).sequence, last: (records.at(-1) as JournalRecord).sequence });
-    }
+    groups.push(...(await readGroups(run, journal)));
     if (run.random.chance(0.5)) await journal.close();
     return "quiet" as const;
   });
@@ -55,6 +52,25 @@ export async function rot(run: Run, journal: Journal): Promise<void> {
     checkDamage(run, damage, place, chosen);
     await rescue(run, chosen);
   });
+}
+
+/** All there is, batch by batch. Retention may overtake who begins at the first record: then again from what is the first now. */
+async function readGroups(run: Run, journal: Journal): Promise<Group[]> {
+  for (;;) {
+    const groups: Group[] = [];
+    try {
+      for await (const records of journal.scan().batches()) {
+        for (const record of records) run.ledger.see(record, true);
+        groups.push({
+          first: (records[0] as JournalRecord).sequence,
+          last: (records.at(-1) as JournalRecord).sequence,
+        });
+      }
+      return groups;
+    } catch (error) {
+      if (codeOf(error) !== "COMPACTED" || run.ledger.lowMost === 1) throw error;
+    }
+  }
 }
 
 /** Where the first record of a batch stands on disk, when it can be recognized: somewhere in its bytes. */
