@@ -141,12 +141,17 @@ export class CommitStep implements Step {
 /** Finds the heads, and loads what of heads and ids isn't in memory; `undefined` when all is. */
 function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<void> | undefined {
   let loads: Promise<void>[] | undefined;
+  let before: StagedOp | undefined;
   for (const op of batch.ops) {
     if (op.operation !== operation.append) continue;
     const { to, key, id } = op;
-    const head = heads.head(to, key, loaded);
-    if (head === undefined) (loads ??= []).push(heads.loadHead(to, key, loaded));
-    else op.head = head;
+    if (before !== undefined && before.to === to && before.key === key) op.head = before.head;
+    else {
+      const head = heads.head(to, key, loaded);
+      if (head === undefined) (loads ??= []).push(heads.loadHead(to, key, loaded));
+      else op.head = head;
+    }
+    before = op;
     if (id !== undefined && heads.findId(to, key, id, loaded) === undefined)
       (loads ??= []).push(heads.loadId(to, key, id, loaded));
   }
