@@ -56,10 +56,15 @@ async function subscribe(work: Work, follower: Follower, most: number): Promise<
     if (reached.position + 1 >= log.firstPosition)
       run.ledger.fail(`${follower.name} after ${reached.position} is compacted, and ${log.firstPosition} is the first`);
     follower.place = undefined;
-  } else if (code === "OUT_OF_RANGE" && showsLess(work) && reached.position > log.position)
+  } else if (code === "OUT_OF_RANGE" && mayShowLess(work) && reached.position > log.position)
     counts.subscriptionsBeyond++;
   else if (code === "CLOSED" && work.closing) counts.subscriptionsClosed++;
   else if (error !== undefined && code !== "ABORTED" && !(code === "IO_ERROR" && mayHappen(run, code))) throw error;
+}
+
+/** A log that is being closed doesn't say any more that its disk has failed. */
+function mayShowLess(work: Work): boolean {
+  return showsLess(work) || (work.closing && !work.run.showsDurable);
 }
 
 /** What one subscription delivers, held to the ledger event by event: nothing twice, no gap, nothing that was hidden before. */

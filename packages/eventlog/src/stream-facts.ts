@@ -52,8 +52,8 @@ export class StreamsFacts {
 
   /** Without a look: `undefined` when there may be some. */
   peek(stream: string): StreamFacts | undefined {
-    if (this.#isEmpty) return noFacts;
     this.#forgetEarlierEpochs();
+    if (this.#isEmpty) return noFacts;
     return this.#known.get(stream);
   }
 
@@ -90,6 +90,7 @@ export class StreamsFacts {
     if (epoch === this.#epoch) return;
     this.#epoch = epoch;
     this.#changes++;
+    this.#isEmpty = false;
     this.#known.clear();
   }
 }

@@ -1,6 +1,7 @@
+import type { DurableEventLog } from "@ehdb/eventlog";
 import { describe, expect, test } from "vitest";
 import { eventsOf, iteratorOf, numbered } from "./events.ts";
-import { stage } from "./drive.ts";
+import { openOn, stage } from "./drive.ts";
 
 describe("after a failed sync", () => {
   test("appends are refused, reads go on, and a reopen goes on in place", async () => {
@@ -35,5 +36,26 @@ describe("after a failed sync", () => {
     while (seen.length < log.position) seen.push((await iterator.next()).value?.position);
     expect(seen).toEqual(Array.from({ length: log.position }, (_, index) => index + 1));
     await log.close();
+  });
+});
+
+describe("a log that was opened on a full disk", () => {
+  test.each([
+    ["truncated", (log: DurableEventLog) => log.truncateStream("s", 4)],
+    ["deleted", (log: DurableEventLog) => log.deleteStream("s")],
+    ["reclaimed", (log: DurableEventLog) => log.reclaim({ maxEvents: 0 })],
+  ])("knows after a reopen what it couldn't see before: what was %s", async (_, hide) => {
+    const { host, log } = await stage({ reserveBytes: 0 });
+    await log.append("s", numbered(3));
+    await hide(log);
+    const next = host.crash();
+    next.faults.noSpaceAfterBytes = 0;
+    const full = await openOn(next, { reserveBytes: 0 });
+    expect([full.engine.state, await full.streamInfo("s")]).toMatchObject(["read-only", { firstVersion: 1 }]);
+    next.faults.noSpaceAfterBytes = Infinity;
+    await full.engine.reopen();
+    expect(await eventsOf(full.readStream("s"))).toEqual([]);
+    expect(await full.streamInfo("s")).toMatchObject({ version: 3, firstVersion: 4 });
+    await full.close();
   });
 });
