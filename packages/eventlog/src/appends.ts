@@ -92,19 +92,37 @@ export class Appends {
     request: AppendRequest,
     expectation: Expectation,
   ): Promise<AppendResult> {
-    const { engine, inFlight } = this.#context;
     const { signal } = request;
-    const stage = (batch: WriteBatch): void => {
+    const stage = this.#stage(stream, events, expectation);
+    const committed = this.#context.engine.commit(stage, signal === undefined ? undefined : { signal });
+    return this.#answer(committed, stream, request, events.every(({ isIdGiven }) => isIdGiven) ? events : undefined);
+  }
+
+  #stage(stream: string, events: readonly EncodedEvent[], expectation: Expectation): (batch: WriteBatch) => void {
+    return (batch) => {
       if (expectation !== "any") batch.expect(dataset.events, stream, expectation);
       this.#stager.stage(batch, stream, events);
     };
+  }
+
+  /**
+   * `repeatable`: the events, when they may have been appended before. Others are let go of: many appends wait for the disk at once, and
+   * what they hold is copied by each garbage collection.
+   */
+  #answer(
+    committed: Promise<Commit>,
+    stream: string,
+    request: AppendRequest,
+    repeatable: readonly EncodedEvent[] | undefined,
+  ): Promise<AppendResult> {
+    const { inFlight } = this.#context;
     inFlight.begin();
-    return engine.commit(stage, signal === undefined ? undefined : { signal }).then(
+    return committed.then(
       (commit) => {
         inFlight.end();
         return resultOf(commit);
       },
-      (error: unknown) => this.#refused(error, stream, events, request).finally(() => inFlight.end()),
+      (error: unknown) => this.#refused(error, stream, request, repeatable).finally(() => inFlight.end()),
     );
   }
 
@@ -112,20 +130,19 @@ export class Appends {
   async #refused(
     error: unknown,
     stream: string,
-    events: readonly EncodedEvent[],
-    request: AppendRequest,
+    { expect }: AppendRequest,
+    repeatable: readonly EncodedEvent[] | undefined,
   ): Promise<AppendResult> {
     if (isEhdbError(error, "ID_REUSED")) {
       const { version, id } = error.data;
-      const known = await repeatedAt(this.#context, stream, events, Number(version));
+      const known = repeatable && (await repeatedAt(this.#context, stream, repeatable, Number(version)));
       if (known !== undefined) return known;
       throw idReused(stream, String(id));
     }
     if (!isEhdbError(error, "CONFLICT")) throw error;
-    const { expect } = request;
     const facts = await this.#context.streams.load(stream);
     const actual = Number(error.data["actual"]);
-    const known = await repeatedInPlace(this.#context, stream, events, expect, actual, facts);
+    const known = repeatable && (await repeatedInPlace(this.#context, stream, repeatable, expect, actual, facts));
     if (known !== undefined) return known;
     throw conflict(stream, expect, actual, isDeleted(facts, actual));
   }

@@ -1,6 +1,6 @@
 import { MIB } from "@ehdb/contracts";
 import type { LogCheckpoint, LogRecord, RecordedEvent } from "@ehdb/contracts";
-import { checkEvent, ownIdOf, StoredContent, typeOf } from "./event-bytes.ts";
+import { checkEvent, StoredContent, typeOf } from "./event-bytes.ts";
 import type { Page } from "./event-stream.ts";
 import type { EventPredicate } from "./filter.ts";
 import { recordedEvent } from "./lazy-event.ts";
@@ -64,8 +64,8 @@ function pageOf(
   for (const { id, key, version, sort, time, payload } of records) {
     copy.set(payload, at);
     const end = at + payload.length;
-    const place = { id: id ?? ownIdOf(copy, at) ?? "", stream: key, version, position: sort, time };
-    events.push(recordedEvent(place, new StoredContent(copy, at, end), upcasters));
+    const place = { stream: key, version, position: sort, time };
+    events.push(recordedEvent(place, new StoredContent(copy, at, end, id), upcasters));
     at = end;
   }
   return { events, checkpoint };

@@ -81,9 +81,10 @@ export async function* pagesOf(
 
 export function pageOf(events: readonly KeptEvent[], checkpoint: LogCheckpoint, upcasters: Upcasters): Page {
   const read = events.map((event) => {
-    const { type, data, metadata } = event;
+    const { id, type, data, metadata } = event;
     const readData = (): unknown => (data instanceof Uint8Array ? Uint8Array.from(data) : decodeData(data));
-    return recordedEvent(event, { type, readData, readMetadata: () => decodeData(metadata) }, upcasters);
+    const content = { type, readId: () => id, readData, readMetadata: () => decodeData(metadata) };
+    return recordedEvent(event, content, upcasters);
   });
   return { events: read, checkpoint };
 }

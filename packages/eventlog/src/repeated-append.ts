@@ -9,7 +9,10 @@ import { recordsFrom, versionAfter } from "./stream-records.ts";
 
 const noId = new Uint8Array();
 
-/** What the append got that wrote this version of a stream, when it is this very one: all its events, and no others. */
+/**
+ * What the append got that wrote this version of a stream, when it is this very one: all its events, and no others. Ids were given for
+ * all of them: nothing else tells a repeat.
+ */
 export async function repeatedAt(
   context: LogContext,
   stream: string,
@@ -32,7 +35,7 @@ export async function repeatedInPlace(
   version: number,
   { firstVersion }: StreamFacts,
 ): Promise<AppendResult | undefined> {
-  if (expect === "any" || expect === "exists" || !events.every(({ isIdGiven }) => isIdGiven)) return undefined;
+  if (expect === "any" || expect === "exists") return undefined;
   const { firstPosition } = context.floor;
   const at =
     expect === "none" ? await versionAfter(context.events, stream, firstPosition - 1, firstVersion) : expect + 1;
@@ -61,7 +64,7 @@ async function appendAt(
 }
 
 function isStoredAs(event: EncodedEvent, index: number, count: number, record: LogRecord | undefined): boolean {
-  if (record === undefined || !event.isIdGiven || record.id !== event.id) return false;
+  if (record === undefined || record.id !== event.id) return false;
   const bytes = Buffer.alloc(bytesOf(event) + EVENT_OVERHEAD_BYTES);
   const end = writeEvent(bytes, 0, event, index, count, noId);
   return Buffer.compare(bytes.subarray(0, end), record.payload) === 0;

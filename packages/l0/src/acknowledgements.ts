@@ -1,4 +1,8 @@
+import type { Clock } from "@ehdb/host";
 import type { Journal } from "@ehdb/journal";
+
+/** What callers do when they are told is done in the same turn of the event loop: so many of them don't hold it up for long. */
+const toldAtOnce = 64;
 
 export interface Waiter {
   /** What must not be lost any more before it's told. */
@@ -10,12 +14,14 @@ export interface Waiter {
 /** Those who wait for commits to be durable, or in mode `async` readable. One question to the journal serves them all. */
 export class Acknowledgements {
   readonly #journal: Journal;
+  readonly #clock: Clock;
   /** In order of revision. */
   #waiting: Waiter[] = [];
   #asking: Promise<void> | undefined;
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, clock: Clock) {
     this.#journal = journal;
+    this.#clock = clock;
   }
 
   /** Calls `settle` or `reject`, once. Revisions never fall from call to call. */
@@ -41,7 +47,12 @@ export class Acknowledgements {
       const reached = Math.max(first.revision, durability === "async" ? last : cursors.durable);
       let count = 0;
       while (count < this.#waiting.length && (this.#waiting[count] as Waiter).revision <= reached) count++;
-      for (const waiter of this.#waiting.splice(0, count)) waiter.settle();
+      const reachedBy = this.#waiting.splice(0, count);
+      for (let told = 0; told < count;) {
+        if (told > 0) await this.#clock.yield();
+        const next = Math.min(told + toldAtOnce, count);
+        while (told < next) (reachedBy[told++] as Waiter).settle();
+      }
     }
     this.#asking = undefined;
   }

@@ -61,7 +61,7 @@ export class Run implements CommitContext {
     this.counters = counters;
     this.time = new EngineTime(host.clock, recovered.time);
     this.heads = new Heads(store, dedupeWindow, counters);
-    this.acknowledgements = new Acknowledgements(journal);
+    this.acknowledgements = new Acknowledgements(journal, options.host.clock);
     this.sealer = new Sealer({
       host,
       journal,

@@ -6,9 +6,9 @@ import type { StagedBatch } from "./staged-batch.ts";
 
 /** A commit on its way. */
 export class Write implements Waiter {
-  readonly batch: StagedBatch;
   readonly promise: Promise<Commit>;
-  readonly loaded: Loaded = new Loaded();
+  #batch: StagedBatch | undefined;
+  #loaded: Loaded | undefined;
   #isSettled = false;
   #resolve!: (commit: Commit) => void;
   #reject!: (error: unknown) => void;
@@ -18,11 +18,20 @@ export class Write implements Waiter {
   revision = 0;
 
   constructor(batch: StagedBatch) {
-    this.batch = batch;
+    this.#batch = batch;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  /** As long as it isn't taken. */
+  get batch(): StagedBatch {
+    return this.#batch as StagedBatch;
+  }
+
+  get loaded(): Loaded {
+    return (this.#loaded ??= new Loaded());
   }
 
   /** Its caller was told already: it's passed over. */
@@ -39,8 +48,10 @@ export class Write implements Waiter {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** From now on it can't be given up. */
+  /** From now on it can't be given up, and what it holds is elsewhere: many wait for the disk, and each garbage collection copies them. */
   taken(): void {
+    this.#batch = undefined;
+    this.#loaded = undefined;
     if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 
