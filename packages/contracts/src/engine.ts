@@ -48,9 +48,15 @@ export interface MapRecord {
   readonly payload: Uint8Array;
 }
 
+/** A record to be appended. `id` makes it idempotent: see `Engine.commit`. */
+export interface NewRecord {
+  readonly payload: Uint8Array;
+  readonly id?: string | undefined;
+}
+
 /**
  * What is to be written, all or nothing. Calls only state; nothing is read, and nothing happens before the commit. Payloads
- * may be changed again once `commit` has returned its promise. The order of the calls counts: versions go on from append to append,
+ * are copied by the call that states them. The order of the calls counts: versions go on from append to append,
  * and of the puts and deletes of a key the last one holds.
  *
  * What is wrong is refused as it is stated, and isn't in the batch then. INVALID_ARGUMENT: a dataset that there isn't, or of the
@@ -61,6 +67,8 @@ export interface MapRecord {
 export interface WriteBatch {
   /** Appends a record to a log. `id` makes it idempotent: see `Engine.commit`. */
   append(dataset: string, key: string, payload: Uint8Array, id?: string): void;
+  /** Appends several under one key, or, when one is refused, none of them. */
+  appendAll(dataset: string, key: string, records: readonly NewRecord[]): void;
   put(dataset: string, key: string, payload: Uint8Array): void;
   /** Deletes a key of a map; no error when there is none. */
   delete(dataset: string, key: string): void;

@@ -40,6 +40,7 @@ export type ErrorCode =
   | "UNEXPECTED"
   | "UNSUPPORTED"
   | "UNSUPPORTED_VERSION"
+  | "WORKER_FAILED"
   | "WRONG_KEY";
 
 /** Every code, with its kind. Codes are API and never change their meaning; messages aren't API. */
@@ -49,7 +50,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   CLOSED: "reopen",
   CLOSE_TIMEOUT: "retry",
   COMPACTED: "fix-the-call",
-  CONFLICT: "retry",
+  CONFLICT: "fix-the-call",
   CORRUPT: "repair-data",
   FLUSH_TIMEOUT: "retry",
   ID_REUSED: "fix-the-call",
@@ -72,6 +73,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   UNEXPECTED: "report",
   UNSUPPORTED: "fix-the-call",
   UNSUPPORTED_VERSION: "fix-the-call",
+  WORKER_FAILED: "retry",
   WRONG_KEY: "fix-the-call",
 };
 

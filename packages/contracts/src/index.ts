@@ -14,8 +14,10 @@ export type {
   MapDataset,
   MapRecord,
   MapScanOptions,
+  NewRecord,
   WriteBatch,
 } from "./engine.ts";
+export { isAbortSignal, isBytes, isThenable } from "./forms.ts";
 export { DEFAULT_IN_FLIGHT_BYTES, KIB, MAX_NAME_BYTES, MAX_SEQUENCE, MAX_WRITE_BYTES, MIB } from "./limits.ts";
 export { nearestName } from "./nearest-name.ts";
 export { chosen, describedOption, invalidArgument, invalidOption, optionReader, refuseUnknown } from "./options.ts";

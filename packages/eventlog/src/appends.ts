@@ -1,4 +1,4 @@
-import { isEhdbError, throwIfAborted } from "@ehdb/contracts";
+import { invalidArgument, isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { AppendOptions, AppendResult, Commit, Expectation, WriteBatch } from "@ehdb/contracts";
 import { appendRequest, stageRequest } from "./call-options.ts";
 import type { AppendRequest, StageOptions } from "./call-options.ts";
@@ -52,15 +52,17 @@ export class Appends {
   /** States an append in somebody else's batch, which conflicts when what is known of deletions isn't so any more. */
   stage(batch: WriteBatch, stream: string, given: unknown, options: StageOptions | undefined): void {
     this.#context.assertOpen();
+    if (typeof (Object(batch) as Partial<WriteBatch>).appendAll !== "function")
+      throw invalidArgument("batch", batch, "the batch that commit() gives to its function");
     const { expect } = stageRequest(options);
     const events = encodeEvents(stream, given, this.#context.schemas, noId);
     const expectation = this.#expectation(stream, expect);
+    this.#stager.stage(batch, stream, events);
     if (expect === "none" || expect === "exists") {
       const revision = this.#context.streams.peek(stream)?.revision ?? 0;
       batch.expect(dataset.streams, stream, revision === 0 || expectation === undefined ? "none" : revision);
     }
     batch.expect(dataset.events, stream, expectation ?? expect);
-    this.#stager.stage(batch, stream, events);
   }
 
   /** What the engine is to expect of the stream's version, so that it is as is wanted; `undefined`: something must be looked up first. */

@@ -9,7 +9,7 @@ import type {
   ScanEventsOptions,
   SubscribeOptions,
 } from "@ehdb/contracts";
-import { EhdbError, invalidOption, refuseUnknown } from "@ehdb/contracts";
+import { EhdbError, invalidOption, isAbortSignal, refuseUnknown } from "@ehdb/contracts";
 import { predicateOf } from "./filter.ts";
 import type { EventPredicate } from "./filter.ts";
 import { isName, isText, isWhole } from "./names.ts";
@@ -84,7 +84,7 @@ export function scanRequest(options: ScanEventsOptions = {}): ScanRequest {
   if (before !== undefined && !isWhole(before, 1)) throw invalidOption("before", before, "a position, from 1");
   return {
     isForwards: forwards,
-    after,
+    after: keptPlace(after),
     before,
     limit: limitOf(options),
     signal: signalOf(options),
@@ -99,7 +99,7 @@ export function subscribeRequest(options: SubscribeOptions = {}): SubscribeReque
   if (after !== undefined && after !== "end" && !isPlace(after)) {
     throw invalidOption("after", after, `"end", or ${wantedPlace}`);
   }
-  return { after, ...tailing(options) };
+  return { after: after === "end" ? after : keptPlace(after), ...tailing(options) };
 }
 
 export function tailRequest(options: TailOptions = {}): TailRequest {
@@ -138,6 +138,11 @@ function isPlace(after: unknown): after is LogCheckpoint | number {
   return isWhole(position, 0) && isWhole(epoch, 0);
 }
 
+/** A copy: the caller may go on using the object. */
+function keptPlace(after: LogCheckpoint | number | undefined): LogCheckpoint | number | undefined {
+  return typeof after === "object" ? { position: after.position, epoch: after.epoch } : after;
+}
+
 function tailing(options: TailOptions): TailRequest {
   const { onCaughtUp = nothing } = options;
   if (typeof onCaughtUp !== "function") throw invalidOption("onCaughtUp", onCaughtUp, "a function");
@@ -145,7 +150,9 @@ function tailing(options: TailOptions): TailRequest {
 }
 
 function filtering({ types, stream, streamPrefix }: EventFilter): { filter: EventFilter; wants: EventPredicate } {
-  if (types !== undefined && !(Array.isArray(types) && types.length > 0 && types.every(isName))) {
+  // A copy: the caller may go on using the array.
+  const wanted: readonly string[] = Array.isArray(types) ? Array.from(types as readonly string[]) : [];
+  if (types !== undefined && !(wanted.length > 0 && wanted.every(isName))) {
     throw invalidOption("types", types, "an array of one or more types");
   }
   if (stream !== undefined && !isName(stream)) throw invalidOption("stream", stream, "the name of a stream");
@@ -153,8 +160,7 @@ function filtering({ types, stream, streamPrefix }: EventFilter): { filter: Even
     throw invalidOption("streamPrefix", streamPrefix, "the beginning of streams' names");
   }
   const filter: EventFilter = {
-    // A copy: the caller may go on using the array.
-    ...(types === undefined ? {} : { types: [...types] }),
+    ...(types === undefined ? {} : { types: wanted }),
     ...(stream === undefined ? {} : { stream }),
     ...(streamPrefix === undefined ? {} : { streamPrefix }),
   };
@@ -179,8 +185,7 @@ function limitOf({ limit }: { readonly limit?: number }): number {
 
 function signalOf({ signal }: { readonly signal?: AbortSignal }): AbortSignal | undefined {
   if (signal === undefined) return undefined;
-  const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
-  if (typeof aborted === "boolean" && typeof addEventListener === "function") return signal;
+  if (isAbortSignal(signal)) return signal;
   throw invalidOption("signal", signal, "an AbortSignal");
 }
 

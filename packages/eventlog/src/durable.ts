@@ -199,6 +199,6 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw closed();
+    if (this.#closing !== undefined || this.engine.state === "closed") throw closed();
   }
 }

@@ -1,4 +1,4 @@
-import { EhdbError, invalidArgument, MAX_WRITE_BYTES, nearestName } from "@ehdb/contracts";
+import { EhdbError, invalidArgument, isBytes, MAX_WRITE_BYTES, nearestName } from "@ehdb/contracts";
 import type { EventShape, NewEvent } from "@ehdb/contracts";
 import { encodeJson } from "./json.ts";
 import { assertName } from "./names.ts";
@@ -77,13 +77,31 @@ function encodeEvent(given: unknown, index: number, schemas: DataSchemas, makeId
 }
 
 function encodeData(data: unknown): EncodedData {
-  return data instanceof Uint8Array ? new Uint8Array(data) : encodeJson(data, "data");
+  if (isBytes(data)) return copyOf(data);
+  // JSON takes other views of memory for objects with numbers as names.
+  const json = isMemory(data) ? undefined : encodeJson(data, "data");
+  if (json === undefined && data !== undefined)
+    throw invalidArgument("data", data, "something that JSON takes, or a Uint8Array");
+  return json;
 }
 
 function encodeMetadata(metadata: EventShape["metadata"]): string {
-  const json = metadata instanceof Uint8Array ? "" : encodeJson(metadata, "metadata");
+  const json = ArrayBuffer.isView(metadata) ? "" : encodeJson(metadata, "metadata");
   if (json?.startsWith("{") === true) return json;
   throw invalidArgument("metadata", metadata, "an object that JSON takes as one");
+}
+
+function copyOf(data: Uint8Array): Uint8Array {
+  try {
+    return new Uint8Array(data);
+  } catch (error) {
+    throw new EhdbError("INVALID_ARGUMENT", "data's memory was given away (its buffer is detached)", {}, error);
+  }
+}
+
+function isMemory(data: unknown): boolean {
+  if (ArrayBuffer.isView(data) || data instanceof Uint8Array) return true;
+  return typeof data === "object" && /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(data));
 }
 
 function refuseUnknownProperties(event: object): void {

@@ -106,7 +106,7 @@ export function typeOf(bytes: Buffer, at: number): string {
 }
 
 /** Of a checked event: the id that was made for it; empty when one was given. */
-function ownIdOf(bytes: Buffer, at: number): string {
+export function ownIdOf(bytes: Buffer, at: number): string {
   return ((bytes[at + 1] as number) & ownId) === 0 ? "" : bytes.toString("hex", at + 2, at + 2 + OWN_ID_BYTES);
 }
 
@@ -124,18 +124,12 @@ export class StoredContent implements EventContent {
   readonly #bytes: Buffer;
   readonly #start: number;
   readonly #end: number;
-  readonly #givenId: string | undefined;
 
-  constructor(bytes: Buffer, start: number, end: number, givenId: string | undefined) {
+  constructor(bytes: Buffer, start: number, end: number) {
     this.type = typeOf(bytes, start);
-    this.#givenId = givenId;
     this.#bytes = bytes;
     this.#start = start;
     this.#end = end;
-  }
-
-  readId(): string {
-    return this.#givenId ?? ownIdOf(this.#bytes, this.#start);
   }
 
   readData(): unknown {

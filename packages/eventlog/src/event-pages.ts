@@ -1,6 +1,6 @@
 import { MIB } from "@ehdb/contracts";
 import type { LogCheckpoint, LogRecord, RecordedEvent } from "@ehdb/contracts";
-import { checkEvent, StoredContent, typeOf } from "./event-bytes.ts";
+import { checkEvent, ownIdOf, StoredContent, typeOf } from "./event-bytes.ts";
 import type { Page } from "./event-stream.ts";
 import type { EventPredicate } from "./filter.ts";
 import { recordedEvent } from "./lazy-event.ts";
@@ -18,37 +18,59 @@ export interface Selection {
   left: number;
 }
 
-/** Events of some records, in their order, with the place behind each page. They hold copies: the records are views. */
+/**
+ * Events of some records, in their order, with the place behind each page. They hold copies: the records are views. What comes before one
+ * that can't be read is shown.
+ */
 export async function* pagesOf(
   context: LogContext,
   records: readonly LogRecord[],
   selection: Selection,
   epoch: number,
 ): AsyncGenerator<Page, void> {
-  const { streams, floor } = context;
-  const { wants, isAnyStream } = selection;
   let taken: LogRecord[] = [];
   let bytes = 0;
-  for (const record of records) {
-    if (selection.left === 0) break;
-    const payload = asBuffer(record.payload);
-    checkEvent(record, payload);
-    if (wants !== undefined && !wants({ type: typeOf(payload, 0), stream: record.key })) continue;
-    if (isAnyStream) {
-      if (record.sort < floor.firstPosition) continue;
-      const facts = streams.peek(record.key) ?? (await streams.load(record.key));
-      if (record.version < facts.firstVersion) continue;
-    }
-    taken.push(record);
-    bytes += payload.length;
-    selection.left--;
-    if (bytes < pageBytes) continue;
-    yield pageOf(context, taken, bytes, { position: record.sort, epoch });
+  let position = 0;
+  const page = (): Page => {
+    const made = pageOf(context, taken, bytes, { position, epoch });
     taken = [];
     bytes = 0;
+    return made;
+  };
+  try {
+    for (const record of records) {
+      if (selection.left === 0) break;
+      const payload = asBuffer(record.payload);
+      checkEvent(record, payload);
+      const isShown = shows(context, selection, record, payload);
+      const isWanted = typeof isShown === "boolean" ? isShown : await isShown;
+      position = record.sort;
+      if (!isWanted) continue;
+      taken.push(record);
+      bytes += payload.length;
+      selection.left--;
+      if (bytes >= pageBytes) yield page();
+    }
+  } catch (error) {
+    if (taken.length > 0) yield page();
+    throw error;
   }
-  const position = records.at(-1)?.sort ?? 0;
-  yield pageOf(context, taken, bytes, { position, epoch });
+  position = records.at(-1)?.sort ?? 0;
+  yield page();
+}
+
+function shows(
+  { streams, floor }: LogContext,
+  { wants, isAnyStream }: Selection,
+  { key, sort, version }: LogRecord,
+  payload: Buffer,
+): boolean | Promise<boolean> {
+  if (wants !== undefined && !wants({ type: typeOf(payload, 0), stream: key })) return false;
+  if (!isAnyStream) return true;
+  if (sort < floor.firstPosition) return false;
+  const facts = streams.peek(key);
+  if (facts !== undefined) return version >= facts.firstVersion;
+  return streams.load(key).then(({ firstVersion }) => version >= firstVersion);
 }
 
 /** One copy for all of them: an event that is kept keeps its page's bytes. */
@@ -64,8 +86,8 @@ function pageOf(
   for (const { id, key, version, sort, time, payload } of records) {
     copy.set(payload, at);
     const end = at + payload.length;
-    const place = { stream: key, version, position: sort, time };
-    events.push(recordedEvent(place, new StoredContent(copy, at, end, id), upcasters));
+    const place = { id: id ?? ownIdOf(copy, at), stream: key, version, position: sort, time };
+    events.push(recordedEvent(place, new StoredContent(copy, at, end), upcasters));
     at = end;
   }
   return { events, checkpoint };

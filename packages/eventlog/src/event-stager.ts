@@ -1,5 +1,5 @@
 import { KIB } from "@ehdb/contracts";
-import type { WriteBatch } from "@ehdb/contracts";
+import type { NewRecord, WriteBatch } from "@ehdb/contracts";
 import type { Random } from "@ehdb/host";
 import { dataset } from "./datasets.ts";
 import { bytesOf, mostBytesOf } from "./encoding.ts";
@@ -10,7 +10,7 @@ import { MadeIds } from "./made-ids.ts";
 const scratchBytes = 128 * KIB;
 const noId = new Uint8Array();
 
-/** States the events of an append in a write batch. They are written into memory that is used again: the engine copies it. */
+/** States the events of an append in a write batch. They are written into memory that is used again: the batch copies it. */
 export class EventStager {
   readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
   readonly #ids: MadeIds;
@@ -19,17 +19,20 @@ export class EventStager {
     this.#ids = new MadeIds(random);
   }
 
+  /** All of them, or when the batch refuses one, none. */
   stage(batch: WriteBatch, stream: string, events: readonly EncodedEvent[]): void {
     const count = events.length;
     const buffer = this.#bufferFor(events);
+    const records: NewRecord[] = [];
     let at = 0;
     for (let index = 0; index < count; index++) {
       const event = events[index] as EncodedEvent;
       const { isIdGiven } = event;
       const end = writeEvent(buffer, at, event, index, count, isIdGiven ? noId : this.#ids.next());
-      batch.append(dataset.events, stream, buffer.subarray(at, end), isIdGiven ? event.id : undefined);
+      records.push({ payload: buffer.subarray(at, end), id: isIdGiven ? event.id : undefined });
       at = end;
     }
+    batch.appendAll(dataset.events, stream, records);
   }
 
   /** Room for all of them. */

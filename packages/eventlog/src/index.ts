@@ -1,3 +1,26 @@
+export { EhdbError, isEhdbError } from "@ehdb/contracts";
+export type {
+  AppendOptions,
+  AppendResult,
+  Consumer,
+  ConsumerInfo,
+  ErrorCode,
+  EventFilter,
+  EventLog,
+  EventShape,
+  EventStream,
+  Expectation,
+  LogCheckpoint,
+  NewEvent,
+  ReadStreamOptions,
+  ReclaimOptions,
+  RecordedEvent,
+  ScanEventsOptions,
+  StreamInfo,
+  SubscribeOptions,
+  Subscription,
+  WriteBatch,
+} from "@ehdb/contracts";
 export { eventLogDatasets } from "./datasets.ts";
 export type { DurableEventLog } from "./durable.ts";
 export { eventLogOn, openEventLog } from "./open-event-log.ts";

@@ -1,18 +1,18 @@
 import type { RecordedEvent } from "@ehdb/contracts";
 import type { Upcasters } from "./upcasters.ts";
 
-/** Where an event is. */
+/** Where an event is, and who it is. */
 export interface EventPlace {
+  readonly id: string;
   readonly stream: string;
   readonly version: number;
   readonly position: number;
   readonly time: number;
 }
 
-/** What an event holds as a driver finds it: what is cheap to know, and how to get the rest. A function gives the same each time. */
+/** What an event holds as a driver finds it: what is cheap to know, and how to get the rest. Both functions give the same each time. */
 export interface EventContent {
   readonly type: string;
-  readId(): string;
   readData(): unknown;
   readMetadata(): unknown;
 }
@@ -27,30 +27,21 @@ const inspected: unique symbol = Symbol.for("nodejs.util.inspect.custom") as nev
 
 /** Getters of the class, not of each object: those cost fifty times as much to make. */
 abstract class EventBase {
+  readonly id: string;
   readonly stream: string;
   readonly version: number;
   readonly position: number;
   readonly time: number;
-  readonly #content: EventContent;
-  #id: string | undefined;
+  declare readonly type: string;
 
-  constructor({ stream, version, position, time }: EventPlace, content: EventContent) {
-    this.#content = content;
+  constructor({ id, stream, version, position, time }: EventPlace) {
+    this.id = id;
     this.stream = stream;
     this.version = version;
     this.position = position;
     this.time = time;
   }
 
-  get id(): string {
-    return (this.#id ??= this.#content.readId());
-  }
-
-  protected get content(): EventContent {
-    return this.#content;
-  }
-
-  abstract get type(): string;
   abstract get data(): unknown;
   abstract get metadata(): unknown;
 
@@ -65,18 +56,22 @@ abstract class EventBase {
 }
 
 class LazyEvent extends EventBase {
+  override readonly type: string;
+  readonly #content: EventContent;
   #data: unknown;
   #metadata: unknown;
   #hasData = false;
   #hasMetadata = false;
 
-  get type(): string {
-    return this.content.type;
+  constructor(place: EventPlace, content: EventContent) {
+    super(place);
+    this.type = content.type;
+    this.#content = content;
   }
 
   get data(): unknown {
     if (!this.#hasData) {
-      this.#data = this.content.readData();
+      this.#data = this.#content.readData();
       this.#hasData = true;
     }
     return this.#data;
@@ -84,7 +79,7 @@ class LazyEvent extends EventBase {
 
   get metadata(): unknown {
     if (!this.#hasMetadata) {
-      this.#metadata = this.content.readMetadata();
+      this.#metadata = this.#content.readMetadata();
       this.#hasMetadata = true;
     }
     return this.#metadata;
@@ -92,16 +87,16 @@ class LazyEvent extends EventBase {
 }
 
 class UpcastEvent extends EventBase {
+  readonly #content: EventContent;
   readonly #upcasters: Upcasters;
   #made: ReturnType<Upcasters["apply"]> | undefined;
 
   constructor(place: EventPlace, content: EventContent, upcasters: Upcasters) {
-    super(place, content);
+    super(place);
+    this.#content = content;
     this.#upcasters = upcasters;
-  }
-
-  get type(): string {
-    return this.#now().type;
+    // The event's own, as of any event, though an upcaster says it when it's asked.
+    Object.defineProperty(this, "type", { enumerable: true, get: () => this.#now().type });
   }
 
   get data(): unknown {
@@ -113,7 +108,7 @@ class UpcastEvent extends EventBase {
   }
 
   #now(): ReturnType<Upcasters["apply"]> {
-    this.#made ??= this.#upcasters.apply(new LazyEvent(this, this.content).toJSON());
+    this.#made ??= this.#upcasters.apply(new LazyEvent(this, this.#content).toJSON());
     return this.#made;
   }
 }

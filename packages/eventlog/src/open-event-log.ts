@@ -1,6 +1,6 @@
-import { refuseUnknown } from "@ehdb/contracts";
+import { invalidArgument, refuseUnknown } from "@ehdb/contracts";
 import type { EventShape } from "@ehdb/contracts";
-import { realHost } from "@ehdb/host";
+import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
 import { openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
@@ -13,6 +13,7 @@ import { LogFloor } from "./log-floor.ts";
 import { LogNews } from "./log-news.ts";
 import { DataSchemas } from "./schemas.ts";
 import type { EventSchemas } from "./schemas.ts";
+import { alreadyOpen } from "./refusals.ts";
 import { StreamsFacts } from "./stream-facts.ts";
 import { Upcasters } from "./upcasters.ts";
 import type { EventUpcasters } from "./upcasters.ts";
@@ -62,7 +63,7 @@ export async function openEventLog<E extends EventShape = EventShape>(
 ): Promise<DurableEventLog<E>> {
   refuseUnknown(options, Object.keys(known), "");
   const { schemas, upcasters, ...engineOptions } = options;
-  const host = options.host ?? realHost();
+  const host = hostOf(options.host);
   const parts = { host, schemas: new DataSchemas(schemas), upcasters: new Upcasters(upcasters) };
   const engine = await openEngine({ ...engineOptions, host, datasets: eventLogDatasets });
   try {
@@ -73,30 +74,49 @@ export async function openEventLog<E extends EventShape = EventShape>(
   }
 }
 
-/** An event log on an engine that others use too. Its close leaves the engine open. One engine has one event log. */
+/**
+ * An event log on an engine that others use too. Its close leaves the engine open; a close of the engine ends it. INVALID_ARGUMENT when the
+ * engine has one open already.
+ */
 export async function eventLogOn<E extends EventShape = EventShape>(
   engine: DurableEngine,
   options: SharedEventLogOptions<E> = {},
 ): Promise<DurableEventLog<E>> {
   refuseUnknown(options, ["host", ...Object.keys(eventOptions)], "");
-  const { host = realHost(), schemas, upcasters } = options;
+  const { schemas, upcasters } = options;
+  const host = hostOf(options.host);
+  if (typeof (Object(engine) as Partial<DurableEngine>).commit !== "function")
+    throw invalidArgument("engine", engine, "an engine: openEngine() of @ehdb/l0");
   const parts = { host, schemas: new DataSchemas(schemas), upcasters: new Upcasters(upcasters) };
   return await openOn<E>(engine, parts, async () => undefined);
 }
+
+/** Engines that have an event log open. */
+const inUse = new WeakSet<DurableEngine>();
 
 async function openOn<E extends EventShape>(
   engine: DurableEngine,
   parts: { readonly host: Host; readonly schemas: DataSchemas; readonly upcasters: Upcasters },
   release: () => Promise<unknown>,
 ): Promise<DurableEventLog<E>> {
-  const events = engine.log(dataset.events);
-  const streams = new StreamsFacts(engine);
-  const floor = new LogFloor(engine);
-  await streams.open();
-  await floor.settle();
-  const news = new LogNews(engine);
-  return new OpenEventLog<E>(
-    { ...parts, engine, events, streams, floor, news, line: new CallLine(), inFlight: new InFlight() },
-    release,
-  );
+  if (inUse.has(engine)) throw alreadyOpen();
+  inUse.add(engine);
+  try {
+    const events = engine.log(dataset.events);
+    const streams = new StreamsFacts(engine);
+    const floor = new LogFloor(engine);
+    await streams.open();
+    await floor.settle();
+    const news = new LogNews(engine);
+    return new OpenEventLog<E>(
+      { ...parts, engine, events, streams, floor, news, line: new CallLine(), inFlight: new InFlight() },
+      async () => {
+        inUse.delete(engine);
+        await release();
+      },
+    );
+  } catch (error) {
+    inUse.delete(engine);
+    throw error;
+  }
 }

@@ -81,9 +81,9 @@ export async function* pagesOf(
 
 export function pageOf(events: readonly KeptEvent[], checkpoint: LogCheckpoint, upcasters: Upcasters): Page {
   const read = events.map((event) => {
-    const { id, type, data, metadata } = event;
+    const { type, data, metadata } = event;
     const readData = (): unknown => (data instanceof Uint8Array ? Uint8Array.from(data) : decodeData(data));
-    const content = { type, readId: () => id, readData, readMetadata: () => decodeData(metadata) };
+    const content = { type, readData, readMetadata: () => decodeData(metadata) };
     return recordedEvent(event, content, upcasters);
   });
   return { events: read, checkpoint };

@@ -18,7 +18,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "@ehdb/contracts";
-import { realHost } from "@ehdb/host";
+import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
 import {
   appendRequest,
@@ -69,7 +69,8 @@ export async function referenceEventLog<E extends EventShape = EventShape>(
     ["host", "file", "dedupeWindow", "schemas", "upcasters"] satisfies (keyof ReferenceEventLogOptions)[],
     "",
   );
-  const { host = realHost(), file: path } = options;
+  const { file: path } = options;
+  const host = hostOf(options.host);
   if (path !== undefined && (typeof path !== "string" || path === "")) throw invalidOption("file", path, "a path");
   const dedupeWindow = optionReader(options).whole("dedupeWindow", 65_536, 1, 2 ** 31);
   const schemas = new DataSchemas(options.schemas);

@@ -4,7 +4,7 @@ import type { Expectation, LogCheckpoint } from "@ehdb/contracts";
 /** What the contract says of a stream whose state isn't what an append or a delete expects. */
 export function conflict(stream: string, expected: Expectation, actual: number, isDeleted: boolean): EhdbError {
   const state = actual === 0 ? "was never appended to" : `is at version ${actual}${isDeleted ? " and deleted" : ""}`;
-  const message = `stream "${stream}" ${state}, expected was ${expected}: read it, decide anew, then append again`;
+  const message = `stream "${stream}" ${state}, expected was ${expected}: read it, decide anew, then call again`;
   return new EhdbError("CONFLICT", message, { stream, expected, actual, isDeleted });
 }
 
@@ -33,6 +33,12 @@ export function truncated({ position, epoch }: LogCheckpoint, last: number): Ehd
 export function beyondTheStream(stream: string, beforeVersion: number, version: number): EhdbError {
   const message = `stream "${stream}" ends at version ${version}, so it can be truncated before ${version + 1} at most, not before ${beforeVersion}`;
   return new EhdbError("OUT_OF_RANGE", message, { stream, beforeVersion, version });
+}
+
+export function alreadyOpen(): EhdbError {
+  const message =
+    "an event log is open on this engine already: share that one, or close it first. Two would not know of each other's truncations";
+  return new EhdbError("INVALID_ARGUMENT", message);
 }
 
 export function closed(): EhdbError {

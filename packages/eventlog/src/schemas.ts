@@ -1,4 +1,4 @@
-import { EhdbError, invalidOption } from "@ehdb/contracts";
+import { EhdbError, invalidOption, isThenable } from "@ehdb/contracts";
 import type { EventShape } from "@ehdb/contracts";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { pathOf } from "./json.ts";
@@ -17,6 +17,8 @@ export class DataSchemas {
   readonly #schemas: ReadonlyMap<string, StandardSchemaV1>;
 
   constructor(schemas: EventSchemas | undefined) {
+    if (schemas !== undefined && typeof schemas !== "object")
+      throw invalidOption("schemas", schemas, "an object, { [type]: Standard Schema }");
     this.#schemas = new Map(Object.entries(schemas ?? {}).filter(isGiven));
     for (const [type, schema] of this.#schemas) {
       const props = (Object(schema) as Partial<StandardSchemaV1>)["~standard"];
@@ -29,21 +31,27 @@ export class DataSchemas {
   validated(type: string, data: unknown): unknown {
     const schema = this.#schemas.get(type);
     if (schema === undefined) return data;
-    const result = schema["~standard"].validate(data);
-    if (result instanceof Promise) {
+    const result: unknown = schema["~standard"].validate(data);
+    if (isThenable(result)) {
       // Nobody waits for it, and it may reject.
-      result.catch(() => undefined);
+      Promise.resolve(result).catch(() => undefined);
       const message = `the schema of type "${type}" validates asynchronously: appends keep the order of their calls, so schemas answer at once`;
       throw new EhdbError("INVALID_ARGUMENT", message, { type });
     }
-    if (result.issues === undefined) return result.value;
-    throw refused(type, result.issues);
+    const { value, issues } = Object(result) as { value?: unknown; issues?: readonly StandardSchemaV1.Issue[] | null };
+    if (Array.isArray(issues)) throw refused(type, issues);
+    if (typeof result === "object" && result !== null && "value" in result) return value;
+    throw invalidOption(
+      `schemas["${type}"]`,
+      result,
+      "a Standard Schema, whose validate() gives { value } or { issues }",
+    );
   }
 }
 
 function refused(type: string, issues: readonly StandardSchemaV1.Issue[]): EhdbError {
   const [issue] = issues;
-  const keys = (issue?.path ?? []).map((step) => (typeof step === "object" ? step.key : step));
+  const keys = (issue?.path ?? []).map((step) => (typeof step === "object" ? (step?.key ?? "") : step));
   const path = pathOf("data", keys);
   const reason = issue?.message ?? "refused without a reason";
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";

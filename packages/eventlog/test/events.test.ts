@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
 import type { EventLog, RecordedEvent } from "@ehdb/contracts";
 import { referenceEventLog } from "@ehdb/eventlog";
 import { simulatedHost } from "@ehdb/host";
@@ -62,3 +63,39 @@ describe("data that JSON can't hold", () => {
     await expect(roundTrip(data)).rejects.toMatchObject({ message, data: { path: "data.b[1].c" } });
   });
 });
+
+describe("data", () => {
+  test("of another realm is taken for what it is", async () => {
+    const event = await roundTrip(runInNewContext("new Uint8Array([1, 2, 3])"));
+    expect(event?.data).toEqual(new Uint8Array([1, 2, 3]));
+  });
+
+  test.each([
+    ["a function", () => 1],
+    ["a symbol", Symbol("s")],
+    ["memory itself", new ArrayBuffer(3)],
+    ["shared memory", new SharedArrayBuffer(3)],
+    ["numbers of another size", new Float64Array(3)],
+    ["a proxy of bytes", new Proxy(new Uint8Array(3), {})],
+    ["bytes given away", givenAway()],
+  ])("that is %s is refused", async (_, data) => {
+    await expect(roundTrip(data)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+test("an event's own properties are all but data and metadata", async () => {
+  expect(Object.keys({ ...(await roundTrip({ n: 1 })) })).toEqual([
+    "id",
+    "stream",
+    "version",
+    "position",
+    "time",
+    "type",
+  ]);
+});
+
+function givenAway(): Uint8Array {
+  const bytes = new Uint8Array(3);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  return bytes;
+}

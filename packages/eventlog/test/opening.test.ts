@@ -100,3 +100,37 @@ async function filesOf(host: ReturnType<typeof simulatedHost>, dir: string): Pro
   }
   return paths;
 }
+
+describe("a process whose seal has failed", () => {
+  test("closes its log, and goes on", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "ehdb-eventlog-"));
+    onTestFinished(() => rm(dir, { recursive: true }));
+    const program = `import { renameSync } from "node:fs";
+      import { openEventLog } from "@ehdb/eventlog";
+      const dir = process.argv[1];
+      const log = await openEventLog({ dir });
+      await log.append("s", { type: "t" });
+      renameSync(dir + "/parts", dir + "/elsewhere");
+      await log.engine.seal().catch((error) => console.log(error.code));
+      await log.append("s", { type: "t" });
+      await log.close();
+      console.log("closed");
+      renameSync(dir + "/elsewhere", dir + "/parts");
+      console.log((await openEventLog({ dir })).position);`;
+    const args = ["--input-type=module", "-e", program, dir];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
+    expect(stdout.trim().split("\n")).toEqual(["IO_ERROR", "closed", "2"]);
+  });
+});
+
+test("the keys of a log are those that were given, whatever becomes of the caller's memory", async () => {
+  const key = Buffer.alloc(32, 7);
+  const { host, log } = await stage({ encryption: { current: "k", keys: { k: key } } });
+  key.fill(0);
+  for (let n = 0; n < 20; n++) await log.append("s", numbered(10));
+  await log.engine.seal();
+  await log.close();
+  const again = await openOn(host, { encryption: { current: "k", keys: { k: Buffer.alloc(32, 7) } } });
+  expect(await eventsOf(again.scan())).toHaveLength(200);
+  await again.close();
+});

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import type { EventLog } from "@ehdb/contracts";
 import { type EventSchemas, referenceEventLog } from "@ehdb/eventlog";
 import { simulatedHost } from "@ehdb/host";
@@ -83,5 +84,23 @@ describe("a schema", () => {
     const log = await open({ counted: schemaOf(() => ({ value: n++ })) });
     await log.append("s", { type: "counted", id: "an id" });
     await expect(log.append("s", { type: "counted", id: "an id" })).rejects.toMatchObject({ code: "ID_REUSED" });
+  });
+
+  test("that answers later, or with nothing that a schema gives, is refused, and nothing is stored", async () => {
+    const refusals = [
+      [runInNewContext("({ then(done) { done({ value: 1 }); } })"), "INVALID_ARGUMENT"],
+      [runInNewContext("Promise.resolve({ value: 1 })"), "INVALID_ARGUMENT"],
+      [null, "INVALID_OPTION"],
+      [undefined, "INVALID_OPTION"],
+      [{}, "INVALID_OPTION"],
+    ] as const;
+    for (const [result, code] of refusals) {
+      const log = await open({ placed: schemaOf(() => result as Result) });
+      await expect(log.append("s", { type: "placed", data: 1 })).rejects.toMatchObject({ code });
+      expect(log.position).toBe(0);
+    }
+    const log = await open({ placed: schemaOf(() => ({ value: 2, issues: null }) as unknown as Result) });
+    await log.append("s", { type: "placed", data: 1 });
+    expect(await stored(log)).toEqual([2]);
   });
 });

@@ -1,8 +1,10 @@
+import { MIB } from "@ehdb/contracts";
+import type { NewEvent, WriteBatch } from "@ehdb/contracts";
 import { eventLogDatasets, eventLogOn } from "@ehdb/eventlog";
 import { type SimulatedHost, simulatedHost } from "@ehdb/host";
 import { type DurableEngine, openEngine } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
-import { eventsOf, numbered, versionsOf } from "./events.ts";
+import { eventsOf, numbered, refusalOf, versionsOf } from "./events.ts";
 
 const openShared = (host: SimulatedHost): Promise<DurableEngine> =>
   openEngine({ dir: "/stack", host, datasets: [...eventLogDatasets, { name: "stock", order: "by-key" }] });
@@ -95,5 +97,77 @@ describe("an append staged in somebody else's commit", () => {
     await append("exists");
     expect((await eventsOf(log.readStream("order-1"))).map(({ version }) => version)).toEqual([3, 4]);
     await engine.close();
+  });
+
+  test("keeps its content beside others of the same commit, of any length, and beside an append made within", async () => {
+    const host = simulatedHost({ seed: 1 });
+    const engine = await openShared(host);
+    const log = await eventLogOn(engine, { host });
+    let within: Promise<unknown> | undefined;
+    const transfer = (batch: WriteBatch): void => {
+      log.stageAppend(batch, "a", { type: "moved", id: "w", data: { amount: -5, why: "a longer text" } });
+      log.stageAppend(batch, "b", { type: "moved", id: "d", data: { amount: 50 } });
+      log.stageAppend(batch, "b", [{ type: "noted" }, { type: "noted", data: Buffer.from("bytes") }]);
+      within ??= log.append("c", { type: "within", data: { amount: 1234567 } });
+    };
+    await engine.commit(transfer);
+    await within;
+    const seen = (await eventsOf(log.scan())).map(({ stream, version, data }) => [stream, version, data]);
+    expect(seen).toEqual([
+      ["c", 1, { amount: 1234567 }],
+      ["a", 1, { amount: -5, why: "a longer text" }],
+      ["b", 1, { amount: 50 }],
+      ["b", 2, undefined],
+      ["b", 3, new Uint8Array(Buffer.from("bytes"))],
+    ]);
+    await engine.close();
+  });
+
+  test("that is refused leaves nothing of itself in the batch", async () => {
+    const host = simulatedHost({ seed: 1 });
+    const engine = await openShared(host);
+    const log = await eventLogOn(engine, { host });
+    const large = (type: string): NewEvent => ({ type, data: "x".repeat(3 * MIB) });
+    await engine.commit((batch) => {
+      batch.put("stock", "blue", Buffer.alloc(10 * MIB));
+      expect(() => log.stageAppend(batch, "s", [large("a"), large("b")], { expect: 7 })).toThrow(
+        /larger than the limit/,
+      );
+      log.stageAppend(batch, "s", { type: "known", id: "one" });
+      const again = [{ type: "new" }, { type: "known", id: "one" }];
+      expect(() => log.stageAppend(batch, "s", again)).toThrow(/stands twice/);
+    });
+    expect((await eventsOf(log.scan())).map(({ type }) => type)).toEqual(["known"]);
+    await engine.close();
+  });
+});
+
+describe("an event log on an engine that others use", () => {
+  test("is the only one as long as it's open", async () => {
+    const host = simulatedHost({ seed: 1 });
+    const engine = await openShared(host);
+    const log = await eventLogOn(engine, { host });
+    await expect(eventLogOn(engine, { host })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await log.append("s", numbered(1));
+    await log.close();
+    const next = await eventLogOn(engine, { host });
+    expect(next.position).toBe(1);
+    await engine.close();
+  });
+
+  test("ends with CLOSED for whoever follows or calls it, when the engine is closed", async () => {
+    const host = simulatedHost({ seed: 1 });
+    const engine = await openShared(host);
+    const log = await eventLogOn(engine, { host });
+    await log.append("s", numbered(1));
+    const iterators = [log.subscribe(), log.consumer("c").tail()].map((stream) => stream[Symbol.asyncIterator]());
+    for (const iterator of iterators) await iterator.next();
+    const waiting = iterators.map((iterator) => refusalOf(iterator.next()));
+    await host.settle();
+    await engine.close();
+    expect(await Promise.all(waiting)).toEqual(["CLOSED", "CLOSED"]);
+    expect(await refusalOf(log.append("s", numbered(1)))).toBe("CLOSED");
+    expect(await refusalOf(eventsOf(log.scan()))).toBe("CLOSED");
+    await log.close();
   });
 });

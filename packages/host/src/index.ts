@@ -12,6 +12,7 @@ export type {
   Watcher,
   Workers,
 } from "./host.ts";
+export { hostOf } from "./host-option.ts";
 export { realHost } from "./real/host.ts";
 export type { CrashPoint } from "./simulated/crash-points.ts";
 export type { FaultCode, Faults } from "./simulated/faults.ts";

@@ -1,5 +1,8 @@
+export { EhdbError, isEhdbError } from "@ehdb/contracts";
+export type { ErrorCode } from "@ehdb/contracts";
 export type * from "./api.ts";
 export { openJournal } from "./journal.ts";
 export { openJournalReader } from "./reader.ts";
+export { keyRing } from "./key-ring.ts";
 export { salvage } from "./salvage.ts";
 export { EngineTime } from "./engine-time.ts";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { chosen, DEFAULT_IN_FLIGHT_BYTES, invalidOption, KIB, MIB, optionReader, refuseUnknown } from "@ehdb/contracts";
+import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
 import type {
   DecryptionKeys,
@@ -10,7 +11,6 @@ import type {
   Retention,
   SalvageOptions,
 } from "./api.ts";
-import { hostOf } from "./host-option.ts";
 import { decryptionKeys, keyRing } from "./key-ring.ts";
 import type { RecoveryContext } from "./recovery.ts";
 

@@ -1,4 +1,4 @@
-import { EhdbError, isEhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, invalidArgument, isEhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
 import type { Commit, LogDataset, MapDataset, WriteBatch } from "@ehdb/contracts";
 import type { CloseReport, Durability, Journal } from "@ehdb/journal";
 import type { DurableEngine, EngineHeads, EngineRecovery, EngineState, EngineStats } from "./api.ts";
@@ -113,6 +113,8 @@ export class OpenEngine implements DurableEngine {
         refuseUnknown(options, ["signal"], "");
         checkSignal(options.signal);
       }
+      if (typeof stage !== "function")
+        throw invalidArgument("stage", stage, "a function that states what is to be written");
       const batch = new StagedBatch(this.#run.store.datasets, this.#opened.hash);
       batch.fill(stage);
       return this.#line.submit(batch, options?.signal);
@@ -129,6 +131,7 @@ export class OpenEngine implements DurableEngine {
   }
 
   setDurability(durability: Durability): void {
+    this.#assertOpen();
     this.#opened.journal.setDurability(durability);
   }
 
@@ -139,6 +142,8 @@ export class OpenEngine implements DurableEngine {
 
   async ready(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.#assertOpen();
+    refuseUnknown(options, ["signal"], "");
+    checkSignal(options.signal);
     throwIfAborted(options.signal, "ready()");
     this.#run.assertTakes();
     for (let room = this.#run.room(); room !== undefined; room = this.#run.room()) await room;

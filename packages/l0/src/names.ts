@@ -8,7 +8,7 @@ const shortName = 64;
 export function nameBytes(what: string, name: unknown): number {
   if (typeof name !== "string" || name.length === 0) {
     throw new EhdbError("INVALID_ARGUMENT", `${what} must be a string of at least one character, not ${shown(name)}`, {
-      got: String(name),
+      got: shown(name),
     });
   }
   if (isShortAscii(name)) return name.length;

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { DEFAULT_IN_FLIGHT_BYTES, invalidOption, KIB, MIB, optionReader, refuseUnknown } from "@ehdb/contracts";
 import type { DatasetSpec } from "@ehdb/contracts";
-import { realHost } from "@ehdb/host";
+import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
+import { keyRing } from "@ehdb/journal";
 import type { Durability, KeyRing } from "@ehdb/journal";
 import type { EngineOptions } from "./api.ts";
 import type { Fullness } from "./fullness.ts";
@@ -57,7 +58,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
   return {
     dir: resolve(options.dir),
     datasets: checkDatasets(options.datasets),
-    host: options.host ?? realHost(),
+    host: hostOf(options.host),
     durability: oneOf("durability", ["sync", "batch", "async"], "sync"),
     sealMaxBytes: whole("sealMaxBytes", 8 * MIB, 64 * KIB, 256 * MIB),
     sealMaxCommits: whole("sealMaxCommits", 65_536, 1, 2 ** 24),
@@ -66,7 +67,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     dedupeWindow: whole("dedupeWindow", 65_536, 0, 2 ** 24),
     blockCacheBytes: whole("blockCacheBytes", 64 * MIB, MIB, 64 * GIB),
     compression: oneOf("compression", ["none", "deflate"], "none"),
-    encryption: options.encryption,
+    encryption: keyRing(options.encryption),
     maxInFlightBytes: options.maxInFlightBytes ?? DEFAULT_IN_FLIGHT_BYTES,
     reserveBytes: options.reserveBytes ?? MIB,
     manifestRetain: whole("manifestRetain", 32, 0, 1_000_000),
@@ -80,7 +81,7 @@ function checkDatasets(specs: unknown): readonly DatasetSpec[] {
     throw invalidOption("datasets", specs, "an array of at least one { name, order }");
   }
   const names = new Set<string>();
-  return specs.map((spec: DatasetSpec) => {
+  return Array.from(specs, (spec: DatasetSpec) => {
     refuseUnknown(spec, ["name", "order"], "datasets.");
     const { name, order } = spec;
     if (typeof name !== "string" || !datasetName.test(name)) {

@@ -1,4 +1,4 @@
-import { invalidArgument, refuseUnknown } from "@ehdb/contracts";
+import { invalidArgument, isAbortSignal, refuseUnknown } from "@ehdb/contracts";
 import type { LogReadOptions, MapScanOptions } from "@ehdb/contracts";
 import { compareUtf8 } from "./utf8-order.ts";
 
@@ -79,6 +79,5 @@ export function checkWhole(name: string, value: unknown, least: number): void {
 }
 
 export function checkSignal(signal: unknown): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw invalidArgument("signal", signal, "an AbortSignal");
+  if (signal !== undefined && !isAbortSignal(signal)) throw invalidArgument("signal", signal, "an AbortSignal");
 }

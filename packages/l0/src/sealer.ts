@@ -41,6 +41,7 @@ export class Sealer {
   /** Why the last try failed. */
   #failure: unknown;
   #retry: Timer | undefined;
+  #isAwaited = false;
   /** Why nothing is begun any more: it was stopped, or what failed can't be tried again. */
   #end: unknown;
 
@@ -75,6 +76,7 @@ export class Sealer {
   progress(): Promise<void> {
     if (this.#end !== undefined) return Promise.reject(stalled(this.#end));
     this.schedule();
+    if (this.#retry !== undefined && !this.#isAwaited) this.#retryLater(true);
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
     });
@@ -175,10 +177,18 @@ export class Sealer {
       if (isEhdbError(error, "OUTCOME_UNKNOWN", "POISONED", "CLOSED")) this.#end ??= error;
     }
     if (this.#end !== undefined) return;
-    this.#retry = this.#context.host.clock.timer(retryMillis, () => {
+    this.#retryLater(false);
+  }
+
+  /** A store that nobody uses doesn't keep the process; whoever waits for it does. */
+  #retryLater(isAwaited: boolean): void {
+    this.#retry?.cancel();
+    this.#isAwaited = isAwaited;
+    const retry = (): void => {
       this.#retry = undefined;
       this.schedule();
-    });
+    };
+    this.#retry = this.#context.host.clock.timer(retryMillis, retry, isAwaited);
   }
 
   #wake(): void {
@@ -209,6 +219,6 @@ function stalled(cause: unknown): unknown {
 }
 
 function damage(cause: EhdbError): EhdbError {
-  const message = `what was committed can't be sealed (${cause.message}): nothing more is taken in, and reads go on. Run verify, then salvage`;
+  const message = `what was committed can't be sealed (${cause.message}): nothing more is taken in, and reads go on. Keep a copy of the directory, and report it with the cause`;
   return new EhdbError("CORRUPT", message, cause.data, cause);
 }

@@ -1,5 +1,5 @@
-import { EhdbError, MAX_WRITE_BYTES, shown } from "@ehdb/contracts";
-import type { DatasetOrder, Expectation, WriteBatch } from "@ehdb/contracts";
+import { EhdbError, isBytes, isThenable, MAX_WRITE_BYTES, shown } from "@ehdb/contracts";
+import type { DatasetOrder, Expectation, NewRecord, WriteBatch } from "@ehdb/contracts";
 import type { Dataset } from "./dataset.ts";
 import { COMMIT_HEADER_BYTES, opBytes, operation } from "./envelope.ts";
 import type { OpContent, Operation } from "./envelope.ts";
@@ -11,7 +11,6 @@ const none = Buffer.alloc(0);
 /** An op, with what the commit step finds and gives. */
 export interface StagedOp extends OpContent {
   readonly to: Dataset;
-  payload: Uint8Array;
   /** An append's: the version under its key that this commit goes on from. */
   head: number;
   /** An append's. */
@@ -50,28 +49,38 @@ export class StagedBatch implements WriteBatch {
   append(dataset: string, key: string, payload: Uint8Array, id?: string): void {
     const to = this.#dataset(dataset, "by-sort");
     const keyBytes = nameBytes("key", key);
-    checkPayload(payload);
-    let idBytes = 0;
-    if (id !== undefined) {
-      idBytes = nameBytes("id", id);
-      this.#ids ??= new Set();
-      const scoped = `${to.id} ${id}\0${key}`;
-      if (this.#ids.has(scoped)) {
-        throw new EhdbError(
-          "INVALID_ARGUMENT",
-          `id ${JSON.stringify(id)} stands twice in one batch under key ${JSON.stringify(key)}`,
-          { dataset, key, id },
-        );
-      }
-      this.#ids.add(scoped);
+    const copy = copied(payload);
+    if (id === undefined) {
+      this.#add(stagedOp(operation.append, to, key, keyBytes, copy, undefined, 0, none));
+      return;
     }
-    const hash = id === undefined ? none : this.#hash(payload);
-    this.#add(stagedOp(operation.append, to, key, keyBytes, payload, id, idBytes, hash));
+    const idBytes = nameBytes("id", id);
+    const ids = (this.#ids ??= new Set());
+    const scoped = scopedId(to, key, id);
+    if (ids.has(scoped)) {
+      const message = `id ${JSON.stringify(id)} stands twice in one batch under key ${JSON.stringify(key)}`;
+      throw new EhdbError("INVALID_ARGUMENT", message, { dataset, key, id });
+    }
+    this.#add(stagedOp(operation.append, to, key, keyBytes, copy, id, idBytes, this.#hash(copy)));
+    ids.add(scoped);
+  }
+
+  appendAll(dataset: string, key: string, records: readonly NewRecord[]): void {
+    const { bytes } = this;
+    const contentBytes = this.#contentBytes;
+    const count = this.ops.length;
+    try {
+      for (const { payload, id } of records) this.append(dataset, key, payload, id);
+    } catch (error) {
+      for (const { to, id } of this.ops.splice(count)) if (id !== undefined) this.#ids?.delete(scopedId(to, key, id));
+      this.bytes = bytes;
+      this.#contentBytes = contentBytes;
+      throw error;
+    }
   }
 
   put(dataset: string, key: string, payload: Uint8Array): void {
-    checkPayload(payload);
-    this.#write(operation.put, dataset, key, payload);
+    this.#write(operation.put, dataset, key, copied(payload));
   }
 
   delete(dataset: string, key: string): void {
@@ -83,7 +92,7 @@ export class StagedBatch implements WriteBatch {
     nameBytes("key", key);
     if (typeof expectation === "number" ? !isSequence(expectation) : !["any", "none", "exists"].includes(expectation)) {
       const message = `an expectation is "any", "none", "exists" or a whole number from 0, not ${shown(expectation)}`;
-      throw new EhdbError("INVALID_ARGUMENT", message, { dataset, key, got: String(expectation) });
+      throw new EhdbError("INVALID_ARGUMENT", message, { dataset, key, got: shown(expectation) });
     }
     this.expectations.push({ to, key, expectation });
   }
@@ -96,8 +105,8 @@ export class StagedBatch implements WriteBatch {
     } finally {
       this.#isDone = true;
     }
-    if (stageResult instanceof Promise) {
-      stageResult.catch(() => undefined);
+    if (isThenable(stageResult)) {
+      Promise.resolve(stageResult).catch(() => undefined);
       const message =
         "the function given to commit() is synchronous: read and decide before, then state what is to be written";
       throw new EhdbError("INVALID_ARGUMENT", message, {});
@@ -105,11 +114,6 @@ export class StagedBatch implements WriteBatch {
     if (this.ops.length === 0) {
       throw new EhdbError("INVALID_ARGUMENT", "an empty batch: state at least one append, put or delete", {});
     }
-  }
-
-  /** For who waits: the payloads as they are now. */
-  keepPayloads(): void {
-    for (const op of this.ops) op.payload = new Uint8Array(op.payload);
   }
 
   #write(op: StagedOp["operation"], dataset: string, key: string, payload: Uint8Array): void {
@@ -194,7 +198,7 @@ function stagedOp(
 
 export function noDataset(name: unknown, known: ReadonlyMap<string, Dataset>): EhdbError {
   const message = `there is no dataset ${shown(name)}; this engine was opened with ${[...known.keys()].join(", ")}`;
-  return new EhdbError("INVALID_ARGUMENT", message, { dataset: String(name) });
+  return new EhdbError("INVALID_ARGUMENT", message, { dataset: shown(name) });
 }
 
 export function wrongOrder(dataset: Dataset, wanted: DatasetOrder): EhdbError {
@@ -203,9 +207,20 @@ export function wrongOrder(dataset: Dataset, wanted: DatasetOrder): EhdbError {
   return new EhdbError("INVALID_ARGUMENT", message, { dataset: dataset.name });
 }
 
-function checkPayload(payload: unknown): void {
-  if (payload instanceof Uint8Array) return;
-  throw new EhdbError("INVALID_ARGUMENT", `a payload is a Uint8Array, not ${shown(payload)}`, {});
+function scopedId(to: Dataset, key: string, id: string): string {
+  return `${to.id} ${id}\0${key}`;
+}
+
+/** Whoever states a payload may use its memory again at once. */
+function copied(payload: unknown): Uint8Array {
+  if (!isBytes(payload))
+    throw new EhdbError("INVALID_ARGUMENT", `a payload is a Uint8Array, not ${shown(payload)}`, {});
+  try {
+    // Which throws when it's detached; what Buffer does is faster, and doesn't.
+    return payload.length === 0 ? new Uint8Array(payload) : Buffer.from(payload);
+  } catch (error) {
+    throw new EhdbError("INVALID_ARGUMENT", "a payload's memory was given away (its buffer is detached)", {}, error);
+  }
 }
 
 function isSequence(value: number): boolean {

@@ -4,6 +4,12 @@ import { claim, errorOf, refused, same } from "./claim.ts";
 import type { EngineRule } from "./claim.ts";
 import { append, bytes, everything, logLines, mapLines, put, valueOf } from "./record.ts";
 
+/** Of a later language than the one this is compiled for. */
+type ResizableMemory = new (
+  bytes: number,
+  options: { maxByteLength: number },
+) => ArrayBuffer & { resize(bytes: number): void };
+
 async function isEmpty(engine: Engine): Promise<void> {
   const logs = [await logLines(engine), await logLines(engine, {}, "more")];
   const maps = [await mapLines(engine), await mapLines(engine, {}, "other")];
@@ -180,6 +186,45 @@ export const batchRules: readonly EngineRule[] = [
     same("the log", await logLines(engine), ["1 a@1 one", "2 a@2 two"]);
   }),
 
+  claim("payloads are what they were when they were stated, though their memory is used again", async (engine) => {
+    const scratch = bytes("one");
+    await engine.commit((batch) => {
+      batch.append("events", "a", scratch);
+      scratch.set(bytes("two"));
+      batch.append("events", "a", scratch, "id");
+      scratch.set(bytes("red"));
+      batch.put("state", "a", scratch);
+      scratch.set(bytes("new"));
+      batch.appendAll("events", "b", [{ payload: scratch }]);
+      scratch.fill(0);
+    });
+    same("the log", await logLines(engine), ["1 a@1 one", "2 a@2 two", "3 b@1 new"]);
+    same("the value", await valueOf(engine, "a"), "red");
+    same("a repeat", (await append(engine, "a", "two", "id")).isDuplicate, true);
+  }),
+
+  claim("of several appended at once all are in the batch, or when one is refused, none", async (engine) => {
+    const commit = await engine.commit((batch) => {
+      batch.append("events", "a", bytes("one"), "known");
+      for (const wrong of [
+        { payload: bytes("x"), id: "" },
+        { payload: bytes("x"), id: "known" },
+      ]) {
+        const records = [{ payload: bytes("x"), id: "free" }, { payload: bytes("y") }, wrong];
+        try {
+          batch.appendAll("events", "a", records);
+          throw new Error("what holds a wrong record was taken");
+        } catch (error) {
+          if (!isEhdbError(error, "INVALID_ARGUMENT")) throw error;
+        }
+      }
+      batch.appendAll("events", "a", []);
+      batch.appendAll("events", "a", [{ payload: bytes("two"), id: "free" }, { payload: bytes("three") }]);
+    });
+    same("the log", await logLines(engine), ["1 a@1 one", "2 a@2 two", "3 a@3 three"]);
+    same("what they got", commit.appended.at(-1), { sort: 3, version: 3 });
+  }),
+
   claim("a dataset that there isn't, or of the other order, is refused everywhere", async (engine) => {
     const wrong: readonly ((batch: WriteBatch) => void)[] = [
       (batch) => batch.append("nowhere", "a", bytes("x")),
@@ -196,6 +241,38 @@ export const batchRules: readonly EngineRule[] = [
     for (const name of ["nowhere", "state"]) await refused("INVALID_ARGUMENT", `log ${name}`, () => engine.log(name));
     for (const name of ["nowhere", "events"]) await refused("INVALID_ARGUMENT", `map ${name}`, () => engine.map(name));
     await isEmpty(engine);
+  }),
+
+  claim("what can't be a stage, a payload, a name or an expectation is refused as that", async (engine) => {
+    const unspeakable = Object.create(null) as never;
+    const given = bytes("gone");
+    structuredClone(given.buffer, { transfer: [given.buffer as ArrayBuffer] });
+    const wrong: readonly ((batch: WriteBatch) => void)[] = [
+      undefined as never,
+      (batch) => batch.append("events", "a", given),
+      (batch) => batch.append("events", "a", new Proxy(bytes("x"), {})),
+      (batch) => batch.append("events", "a", new Float64Array(1) as never),
+      (batch) => batch.append("events", unspeakable, bytes("x")),
+      (batch) => batch.append("events", "a", bytes("x"), unspeakable),
+      (batch) => batch.put(unspeakable, "a", bytes("x")),
+      (batch) => batch.expect("events", "a", unspeakable),
+    ];
+    for (const [i, stage] of wrong.entries()) {
+      await refused("INVALID_ARGUMENT", `statement ${i}`, () => engine.commit(stage));
+    }
+    await refused("INVALID_ARGUMENT", "a log", () => engine.log(unspeakable));
+    await isEmpty(engine);
+  }),
+
+  claim("a payload whose memory changes its size within the stage is what it was", async (engine) => {
+    const memory = new (ArrayBuffer as unknown as ResizableMemory)(8, { maxByteLength: 64 });
+    const payload = new Uint8Array(memory).fill(65);
+    await engine.commit((batch) => {
+      batch.append("events", "a", payload);
+      memory.resize(64);
+      batch.append("events", "a", bytes("two"));
+    });
+    same("the log", await logLines(engine), ["1 a@1 AAAAAAAA", "2 a@2 two"]);
   }),
 
   claim("commit refuses options that there aren't", async (engine) => {

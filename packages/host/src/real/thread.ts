@@ -66,10 +66,7 @@ export class Thread {
 
   #ended(exitCode: number): void {
     this.#onEnd();
-    this.#rejectAll((job) => {
-      const message = `the worker thread that ran job ${job} ended with exit code ${exitCode}: see what the job does to it`;
-      return new EhdbError("UNEXPECTED", message, { job, exitCode }, this.#lastError);
-    });
+    this.#rejectAll((job) => workerFailed(job, exitCode, this.#lastError));
   }
 
   #rejectAll(errorFor: (job: string) => EhdbError): void {
@@ -77,4 +74,15 @@ export class Thread {
     this.#waiting.clear();
     for (const { job, reject } of all) reject(errorFor(job));
   }
+}
+
+/** It says nothing of the job's input: the same job may be given to another thread. */
+function workerFailed(job: string, exitCode: number, cause: unknown): EhdbError {
+  const { code, message: reason = "nothing said why" } = Object(cause) as { code?: string; message?: string };
+  const isMissing = code === "MODULE_NOT_FOUND" || code === "ERR_MODULE_NOT_FOUND";
+  const remedy = isMissing
+    ? "A bundler has left its file out: keep the @ehdb packages external"
+    : "See to the memory and the threads that the process may have";
+  const message = `the worker thread for ${job} ended with exit code ${exitCode} (${reason}). ${remedy}; it's tried again with the next job`;
+  return new EhdbError("WORKER_FAILED", message, { job, exitCode }, cause);
 }

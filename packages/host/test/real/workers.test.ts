@@ -93,14 +93,14 @@ describe("worker threads", () => {
 
   test("that die reject their jobs, and others take their place", async () => {
     const error = await errorOf(workers.run(exit, 3));
-    expect(isEhdbError(error, "UNEXPECTED")).toBe(true);
+    expect(isEhdbError(error, "WORKER_FAILED")).toBe(true);
     expect(error.data).toEqual({ job: "exit", exitCode: 3 });
     expect(await workers.run(sum, [1, 1])).toBe(2);
   });
 
   test("that crash say why", async () => {
     const error = await errorOf(workers.run(crash, undefined));
-    expect(error).toMatchObject({ code: "UNEXPECTED", data: { job: "crash", exitCode: 1 } });
+    expect(error).toMatchObject({ code: "WORKER_FAILED", data: { job: "crash", exitCode: 1 } });
     expect(error.cause).toMatchObject({ message: "thrown beside the job" });
   });
 

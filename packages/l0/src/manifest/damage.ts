@@ -4,7 +4,7 @@ import { EhdbError } from "@ehdb/contracts";
 export function corrupt(file: string, offset: number, reason: string): EhdbError {
   return new EhdbError(
     "CORRUPT",
-    `${file} is damaged at byte ${offset}: ${reason}. Nothing was changed. Restore the store from a backup; the older manifests beside it can still be read, by id, with readManifest()`,
+    `${file} is damaged at byte ${offset}: ${reason}. Nothing was changed. Put the file back from a copy of the store, with all the others of that copy`,
     { file, offset, reason },
   );
 }

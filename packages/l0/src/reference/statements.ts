@@ -1,4 +1,4 @@
-import { EhdbError, MAX_WRITE_BYTES, OPERATION_BYTES } from "@ehdb/contracts";
+import { EhdbError, isBytes, MAX_WRITE_BYTES, OPERATION_BYTES } from "@ehdb/contracts";
 import type { DatasetOrder, DatasetSpec, Expectation, WriteBatch } from "@ehdb/contracts";
 import { checkDataset, checkName, invalid } from "./checks.ts";
 
@@ -40,9 +40,9 @@ export interface Statements {
 
 /** Runs a stage and collects what it states. */
 export function statementsOf(datasets: readonly DatasetSpec[], stage: (batch: WriteBatch) => unknown): Statements {
-  const writes: Write[] = [];
+  let writes: Write[] = [];
   const expectations: Expected[] = [];
-  const ids = new Set<string>();
+  let ids = new Set<string>();
   let bytes = 0;
   let isOpen = true;
 
@@ -68,22 +68,33 @@ export function statementsOf(datasets: readonly DatasetSpec[], stage: (batch: Wr
       checkDataset(datasets, dataset, "by-sort");
       checkName("a key", key);
       if (id !== undefined) checkName("an id", id);
-      checkPayload(payload);
+      const copy = checkedPayload(payload);
       const scope = JSON.stringify([dataset, key, id]);
       if (id !== undefined && ids.has(scope)) {
         throw invalid(`id "${id}" is given twice under key "${key}": give each record its own`, { dataset, key, id });
       }
-      count(key, id, payload);
+      count(key, id, copy);
       if (id !== undefined) ids.add(scope);
-      writes.push({ kind: "append", dataset, key, id, payload: payload.slice() });
+      writes.push({ kind: "append", dataset, key, id, payload: copy });
+    },
+    appendAll(dataset, key, records) {
+      const before = { bytes, ids: [...ids], writes: [...writes] };
+      try {
+        for (const { payload, id } of records) batch.append(dataset, key, payload, id);
+      } catch (error) {
+        bytes = before.bytes;
+        ids = new Set(before.ids);
+        writes = before.writes;
+        throw error;
+      }
     },
     put(dataset, key, payload) {
       checkOpen();
       checkDataset(datasets, dataset, "by-key");
       checkName("a key", key);
-      checkPayload(payload);
-      count(key, undefined, payload);
-      writes.push({ kind: "put", dataset, key, payload: payload.slice() });
+      const copy = checkedPayload(payload);
+      count(key, undefined, copy);
+      writes.push({ kind: "put", dataset, key, payload: copy });
     },
     delete(dataset, key) {
       checkOpen();
@@ -101,6 +112,7 @@ export function statementsOf(datasets: readonly DatasetSpec[], stage: (batch: Wr
     },
   };
 
+  if (typeof stage !== "function") throw invalid("a commit needs a function that states what is to be written");
   try {
     checkReturned(stage(batch));
   } finally {
@@ -116,12 +128,18 @@ function checkReturned(returned: unknown): void {
   throw invalid("the stage of a commit returned a promise: gather first what is to be written, then state it at once");
 }
 
-function checkPayload(payload: unknown): void {
-  if (!(payload instanceof Uint8Array)) throw invalid(`a payload is a ${typeof payload}: give a Uint8Array or Buffer`);
+/** A copy. */
+function checkedPayload(given: unknown): Uint8Array {
+  if (!isBytes(given)) throw invalid(`a payload is a ${typeof given}: give a Uint8Array or Buffer`);
+  try {
+    return given.slice();
+  } catch {
+    throw invalid("a payload's memory was given away: give one that is there");
+  }
 }
 
 function checkExpectation(expectation: unknown): void {
   if (["any", "none", "exists"].includes(expectation as string)) return;
   if (Number.isSafeInteger(expectation) && (expectation as number) >= 0) return;
-  throw invalid(`an expectation is any, none, exists or a whole number from 0, not ${String(expectation)}`);
+  throw invalid(`an expectation is any, none, exists or a whole number from 0, not a ${typeof expectation}`);
 }

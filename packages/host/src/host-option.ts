@@ -1,8 +1,8 @@
 import { invalidOption } from "@ehdb/contracts";
-import { realHost } from "@ehdb/host";
-import type { Host } from "@ehdb/host";
+import type { Host } from "./host.ts";
+import { realHost } from "./real/host.ts";
 
-/** What a journal calls of a host. */
+/** What is called of a host. */
 const doors = {
   files: ["open", "rename", "remove", "list", "stat", "makeDirectory", "syncDirectory", "watch", "lock"],
   clock: ["now", "monotonic", "timer", "defer", "yield"],
