@@ -75,7 +75,10 @@ async function collect(
     payloads.push(parsed);
   }
   if (badLines > 0) {
-    const more = badLines > bad.length ? `; and ${badLines - bad.length} more bad lines` : "";
+    const more =
+      badLines > bad.length
+        ? `; and ${badLines - bad.length} more bad line${badLines - bad.length === 1 ? "" : "s"}`
+        : "";
     throw new SelfcheckError("rejected", `${path}, ${bad.join("; ")}${more}`);
   }
   if (lines === 0) throw new SelfcheckError("rejected", `${path} holds no events: give one JSON object a line`);
