@@ -1,0 +1,26 @@
+import { salvage } from "@ehdb/journal";
+import { describe, expect, test } from "vitest";
+import { openOn, stage } from "./drive.ts";
+
+/** A store of five commits to a map, each in a batch of its own. One is damaged, and the journal salvaged without it. */
+async function salvaged(damaged: number): ReturnType<typeof openOn> {
+  const { host, engine } = await stage();
+  for (let n = 1; n <= 5; n++)
+    await engine.commit((batch) => batch.put("state", `key ${n}`, Buffer.from(`value ${n}`.repeat(100))));
+  await engine.close();
+  const [segment] = (await host.files.list("/store/journal")).filter((name) => name.endsWith(".segment"));
+  const path = `/store/journal/${segment}`;
+  const content = Buffer.from(host.content(path));
+  host.flipBit(path, content.indexOf(`value ${damaged}`) + 50, 1);
+  await host.files.makeDirectory("/copy");
+  const { lost } = await salvage({ dir: "/store/journal", to: "/copy/journal", host });
+  expect(lost).toMatchObject([{ first: damaged, last: damaged }]);
+  return await openOn(host, { dir: "/copy" });
+}
+
+describe("a journal that lacks commits", () => {
+  test.each([1, 3, 4])("isn't taken for a whole one: without commit %i", async (damaged) => {
+    const data = { lostFrom: damaged, lostTo: damaged };
+    await expect(salvaged(damaged)).rejects.toMatchObject({ code: "CORRUPT", data });
+  });
+});
