@@ -1,12 +1,12 @@
 /** What the caller should do about an error. */
 export type ErrorKind =
-  /** Wait, then call again: nothing was written. */
+  /** Wait, then call again: the call itself has taken nothing in, so nothing is done twice. */
   | "retry"
   /** The outcome is unknown or the writer has stopped: call `reopen()`, or open the directory again. */
   | "reopen"
   /** The call or the configuration is wrong: change it. */
   | "fix-the-call"
-  /** What is on disk is damaged: `verify()`, then `salvage`. */
+  /** What is on disk is damaged: `verify()`, then `salvage`, where there are these; else put back a copy. */
   | "repair-data"
   /** Neither the caller nor the disk explains it: report it with the data attached. */
   | "report";
@@ -15,7 +15,6 @@ export type ErrorCode =
   | "ABORTED"
   | "ALREADY_EXISTS"
   | "CLOSED"
-  | "CLOSE_TIMEOUT"
   | "COMPACTED"
   | "CONFLICT"
   | "CORRUPT"
@@ -48,7 +47,6 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   ABORTED: "retry",
   ALREADY_EXISTS: "fix-the-call",
   CLOSED: "reopen",
-  CLOSE_TIMEOUT: "retry",
   COMPACTED: "fix-the-call",
   CONFLICT: "fix-the-call",
   CORRUPT: "repair-data",

@@ -51,6 +51,7 @@ export const countNames = [
   "salvages",
   "clockJumps",
   "leftovers",
+  "lostPages",
 ] as const;
 
 export type Counts = Record<(typeof countNames)[number], number>;

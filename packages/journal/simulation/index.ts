@@ -107,6 +107,7 @@ export const simulation: Simulation = {
     "encrypted",
     "compressed",
     "tails",
+    "tailsCut",
     "cutCheckpoints",
     "readers",
     "readerRecords",

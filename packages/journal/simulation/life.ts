@@ -4,6 +4,7 @@ import type { Journal } from "../src/index.ts";
 import { codeOf, describe, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 import { plantLeftover } from "./leftover.ts";
+import { failAfterShowing, losePages } from "./lost-pages.ts";
 import { alone, open, reopen } from "./opening.ts";
 import { reader, readerProcess, tail } from "./readers.ts";
 import { makeRoom, upkeep } from "./upkeep.ts";
@@ -73,9 +74,16 @@ async function work(run: Run, journal: Journal): Promise<StageEnd> {
     try {
       await Promise.all(workers);
       if (random.chance(0.8)) await makeRoom(working);
+      if (random.chance(0.4)) await failAfterShowing(working);
       if (journal.state === "poisoned" && random.chance(0.6)) {
         run.counts.poisonings++;
-        await reopen(run, journal, stage);
+        // Those who follow have seen all they can by then.
+        await stage.pause(10);
+        if (random.chance(0.7)) await stage.step("losing pages", async () => await losePages(run, journal));
+        const reopened = await reopen(run, journal, stage);
+        // Sequences that were taken back are given out again, under the eyes of those who follow.
+        if (reopened === undefined) await writer({ ...working, epoch: journal.epoch }, random.between(2, 8));
+        await stage.pause(10);
       }
     } finally {
       controller.abort();

@@ -153,4 +153,11 @@ export const mutants: readonly Mutant[] = [
     replace: "this.#offset + left.length).catch(() => 0);\n      this.#chunk",
     seeds: 600,
   },
+  {
+    name: "a tail goes on over what a reopen took back",
+    file: "journal.ts",
+    find: "if (recovered.writer !== undefined) this.cuts.add(this.#epoch, recovered.last);",
+    replace: "",
+    seeds: 300,
+  },
 ];

@@ -33,7 +33,7 @@ export class Payloads {
     const random = this.#random;
     if (random.chance(0.05)) return random.between(least, least + 8);
     const most = this.#scale === "small" ? 400 : this.#scale === "mixed" ? 6_000 : 60_000;
-    if (this.#scale === "rolling" && random.chance(0.03)) return random.between(100_000, 500_000);
+    if (this.#scale === "rolling" && random.chance(0.1)) return random.between(100_000, 500_000);
     return random.chance(0.8) ? random.between(least, most >> 3) : random.between(least, most);
   }
 

@@ -25,7 +25,7 @@ export function drawSettings(random: Random): Settings {
   const trouble: Trouble = rots
     ? "none"
     : random.pick(["none", "none", "no space", "failed syncs", "failed syncs", "failed writes", "failed reads", "all"]);
-  const scale = random.pick<Scale>(["small", "small", "small", "small", "mixed", "mixed", "rolling"]);
+  const scale = random.pick<Scale>(["small", "small", "small", "mixed", "mixed", "rolling", "rolling"]);
   const encrypted = random.chance(0.25);
   const retention = random.chance(0.15)
     ? { maxBytes: random.between(1, 3) * MIB }

@@ -99,7 +99,7 @@ export interface SequenceRange {
 
 export interface Waiting {
   readonly signal?: AbortSignal;
-  /** Milliseconds; the error that ends the wait has a code of its own (READY_TIMEOUT, FLUSH_TIMEOUT, CLOSE_TIMEOUT). */
+  /** Milliseconds; the error that ends the wait has a code of its own (READY_TIMEOUT, FLUSH_TIMEOUT). */
   readonly timeoutMillis?: number;
 }
 
@@ -176,7 +176,10 @@ export interface Journal extends JournalReader {
   readable(sequence: number): Promise<void>;
   /** Syncs what has been appended so far, in every mode; resolves with the durable sequence. */
   flush(options?: Waiting): Promise<number>;
-  /** Resolves when `bytes` (default 64 KiB) can be appended in one write by the code that runs next, first come, first served. */
+  /**
+   * Resolves when `bytes` (default 64 KiB) can be appended in one write by the code that runs next, first come, first served: one
+   * record, or several that have 64 bytes or more on average. For smaller ones ask for more: a record's length takes a byte, too.
+   */
   ready(bytes?: number, options?: Waiting): Promise<void>;
   setDurability(durability: Durability): void;
 
@@ -186,7 +189,7 @@ export interface Journal extends JournalReader {
   applyRetention(): Promise<DropReport>;
   /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
   reopen(): Promise<RecoveryReport>;
-  /** Syncs, states all durable, and lets the directory go. Never throws for what the disk does: the report says it. Idempotent. */
+  /** Syncs, states all durable, and lets the directory go. Never throws for what the disk does: the report says it. Called again it gives the same report. */
   close(options?: { readonly timeoutMillis?: number }): Promise<CloseReport>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -201,6 +204,10 @@ export interface Cursors {
 }
 
 export interface CloseReport {
+  /**
+   * `timed out`: what was in flight goes on in the background, and the directory is let go when it has come to its end. Who wants it
+   * again opens it with `lockTimeoutMillis`.
+   */
   readonly state: "clean" | "partially durable" | "timed out";
   readonly cursors: Cursors;
 }
@@ -285,7 +292,7 @@ export interface SalvageOptions {
   readonly dir: string;
   /**
    * A directory that is empty or missing; it becomes a journal with the same sequences. Until it is whole it stands beside,
-   * as `<to>.unfinished-<id>`, which a salvage that is cut off leaves behind.
+   * as `<to>.unfinished-<id>`, which a salvage that is cut off by a crash leaves behind; one that throws removes it.
    */
   readonly to: string;
   readonly host?: Host;

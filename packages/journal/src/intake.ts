@@ -124,8 +124,12 @@ export class Intake {
 
   async ready(bytes: number = defaultReadyBytes, options: Waiting = {}): Promise<void> {
     if (bytes > MAX_WRITE_BYTES) throw tooLarge(bytes);
+    await this.readyFor(bytes + framingOf(bytes), options);
+  }
+
+  /** The same for bytes that are framed already: the largest write's are more than its limit. */
+  async readyFor(framed: number, options: Waiting = {}): Promise<void> {
     if (this.#stopped !== undefined) throw this.#stopped;
-    const framed = bytes + varintBytes(bytes);
     await this.#room.wait(
       framed,
       () => {
@@ -295,6 +299,9 @@ const reasons = {
   line: () => "others wait in line for theirs",
 } as const;
 
+/** What the lengths of a write's records take at most: of one record, or of several that have 64 bytes or more on average. */
+const framingOf = (bytes: number): number => Math.max(varintBytes(bytes), Math.ceil(bytes / 32));
+
 /** Records as they were when the call was made: later changes to the caller's array don't count. */
 interface Write {
   readonly records: readonly Uint8Array[];
@@ -328,7 +335,7 @@ function copyOf(write: Write): Write {
 function noSpace(cause: unknown): EhdbError {
   const isDisk = isNoSpace(cause);
   const what = isDisk
-    ? "the disk is full"
+    ? `the disk is full (${errnoOf(cause) ?? "it said so before"})`
     : `no file can be opened for more room (${cause instanceof Error ? cause.message : String(cause)})`;
   const remedy = isDisk
     ? "Free some space (dropBefore, retention, or other files)"

@@ -29,7 +29,7 @@ import { retainedFrom } from "./retention.ts";
 import type { Segment } from "./segment.ts";
 import { noTotals, withWriter } from "./totals.ts";
 import type { WriterTotals } from "./totals.ts";
-import { checkWaiting, within } from "./waiting.ts";
+import { checkWaiting, inTime, within } from "./waiting.ts";
 import { Writer } from "./writer.ts";
 
 /**
@@ -363,9 +363,9 @@ export class OpenJournal extends LogReader implements Journal {
     let state: CloseReport["state"] = "clean";
     try {
       const finished = this.#serial.then(() => this.#writer?.finish(this.#closed()));
-      await within(this.host.clock, finished, "close()", "CLOSE_TIMEOUT", options);
-    } catch (error) {
-      state = error instanceof EhdbError && error.code === "CLOSE_TIMEOUT" ? "timed out" : "partially durable";
+      if (!(await inTime(this.host.clock, finished, options.timeoutMillis))) state = "timed out";
+    } catch {
+      state = "partially durable";
     }
     const { cursors } = this;
     if (state !== "clean") this.#abandon();

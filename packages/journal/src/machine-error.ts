@@ -6,10 +6,10 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** The disk, or the user's share of it, is full. */
+/** The disk, or the user's share of it, is full, or files may not grow any more (ulimit -f). */
 export function isNoSpace(error: unknown): boolean {
   const errno = errnoOf(error);
-  return errno === "ENOSPC" || errno === "EDQUOT" || isEhdbError(error, "NO_SPACE");
+  return errno === "ENOSPC" || errno === "EDQUOT" || errno === "EFBIG" || isEhdbError(error, "NO_SPACE");
 }
 
 /** No more files can be opened, by this process or on this machine: that passes when others are closed. */

@@ -248,7 +248,6 @@ export class Pump {
         plainBytes = packed.length;
         flags |= flag.compressed;
       }
-      if (this.#stopReason !== undefined) return 0;
     }
     const { records, firstSequence, epoch, time } = batch;
     const fields: BatchFields = { records, firstSequence, durable: this.durable, epoch, time, flags };

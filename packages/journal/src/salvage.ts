@@ -1,5 +1,6 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { EhdbError } from "@ehdb/contracts";
+import type { Host } from "@ehdb/host";
 import type { Damage, JournalRecord, SalvageOptions, SalvageReport } from "./api.ts";
 import { plainBody } from "./body.ts";
 import { corrupt } from "./damage.ts";
@@ -39,18 +40,27 @@ export async function salvage(options: SalvageOptions): Promise<SalvageReport> {
       durability: "async",
       ...(encryption === undefined ? {} : { encryption }),
     });
-    const target = await openWith({ ...resolved, leastEpoch: source.epoch + 1 });
+    let target: OpenJournal | undefined;
     try {
+      target = await openWith({ ...resolved, leastEpoch: source.epoch + 1 });
       const report = await new Salvage(source, target).run(options.onProgress);
       await files.rename(unfinished, to);
       await files.syncDirectory(dirname(to));
       return report;
-    } finally {
-      await target.close();
+    } catch (error) {
+      await target?.close();
+      // What can't be removed either is no worse than what a salvage leaves behind that is cut off.
+      await removeTree(host, unfinished).catch(() => undefined);
+      throw error;
     }
   } catch (error) {
     throw machineError(error, "salvage()", dir);
   }
+}
+
+async function removeTree({ files }: Host, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) await files.remove(join(directory, name));
+  await files.removeDirectory(directory);
 }
 
 class Salvage {

@@ -1,3 +1,4 @@
+import { MIB } from "@ehdb/contracts";
 import type { Timer } from "@ehdb/host";
 import { DATA_START, MARK_RESERVE_BYTES } from "./format.ts";
 import { isNoSpace, isOutOfFiles } from "./machine-error.ts";
@@ -5,15 +6,14 @@ import { assertUncut } from "./owned.ts";
 import { createSegment, OPEN_BATCH_BYTES } from "./segment-writer.ts";
 import type { SegmentWriter, WriteContext } from "./segment-writer.ts";
 
-const mib = 1024 * 1024;
-const leastAheadBytes = mib;
-const mostAheadBytes = 16 * mib;
+const leastAheadBytes = MIB;
+const mostAheadBytes = 16 * MIB;
 /**
  * Zeros made at once: about twice what was used since the last time, so that the lead grows under load, and no sync has to
  * carry a mountain of zeros that appends then wait for.
  */
-const leastStepBytes = mib / 4;
-const mostStepBytes = 4 * mib;
+const leastStepBytes = MIB / 4;
+const mostStepBytes = 4 * MIB;
 /** A new segment is made ready when this part of the one before is used. */
 const prepareAt = 0.8;
 const retryMillis = 250;

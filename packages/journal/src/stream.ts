@@ -5,7 +5,6 @@ import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import { compacted, LogCursor, readRecord } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
-
 import { RecordIterator } from "./record-iterator.ts";
 import { within } from "./waiting.ts";
 

@@ -38,6 +38,25 @@ export async function within<T>(
   }
 }
 
+/** Waits for `work`, but no longer than it is given; false when the time is up. The work goes on. */
+export async function inTime(
+  clock: Clock,
+  work: Promise<unknown>,
+  timeoutMillis: number | undefined,
+): Promise<boolean> {
+  const done = work.then(() => true);
+  if (timeoutMillis === undefined) return await done;
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = clock.timer(timeoutMillis, () => resolve(false), true);
+  });
+  try {
+    return await Promise.race([done, late]);
+  } finally {
+    timer?.cancel();
+  }
+}
+
 /** Throws INVALID_OPTION for an unknown name, and INVALID_ARGUMENT for a signal or a timeout that isn't one. */
 export function checkWaiting(options: Waiting, known: readonly (keyof Waiting)[] = ["signal", "timeoutMillis"]): void {
   checkOptions(options, known);

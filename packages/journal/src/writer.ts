@@ -77,7 +77,7 @@ export class Writer {
     for (;;) {
       const batch = this.intake.insert(made);
       if (batch !== undefined) return batch;
-      await this.intake.ready(made.body.length);
+      await this.intake.readyFor(made.body.length);
     }
   }
 
@@ -103,7 +103,6 @@ export class Writer {
   async dispose(trim: boolean): Promise<void> {
     await this.pump.quiet();
     const unused = await this.space.end();
-    await this.pump.quiet();
     const { current } = this.pump;
     for (const writer of new Set([unused, this.space.filling])) {
       if (writer === undefined || writer === current) continue;

@@ -147,6 +147,28 @@ describe("sizes", () => {
     await again.close();
   });
 
+  it.each([
+    ["plain", {}],
+    ["encrypted", { encryption: { current: "a", keys: { a: noise(32, 1) } } }],
+    ["compressed", { compression: "deflate" as const }],
+  ])(
+    "the largest write, longer by its records' lengths, is copied by the recovery after a kill: %s",
+    async (_, options) => {
+      const whole = noise(16 * MIB);
+      const { host, journal } = await stage({ segmentBytes: MIB, ...options });
+      const records = Array.from({ length: 2 ** 17 }, (_, place) => whole.subarray(place * 128, (place + 1) * 128));
+      expect(await journal.appendAllDurable(records)).toEqual({ first: 1, last: records.length });
+      const again = await openAt(host.kill(), { segmentBytes: MIB, ...options });
+      expect(again.recovery).toMatchObject({ stated: 0, recordsCopied: records.length });
+      let same = 0;
+      for await (const batch of again.scan().batches())
+        for (const { sequence, data } of batch)
+          if (Buffer.compare(data, records[sequence - 1] ?? bytes(0)) === 0) same++;
+      expect(same).toBe(records.length);
+      await again.close();
+    },
+  );
+
   it("records that fill segments to their borders lose nothing there", async () => {
     const sizes = [100 * KIB, 256 * KIB, MIB - 4096 - 4096 - 120 - 64 - 16 - 8, MIB - 8192, MIB];
     for (const size of sizes) {

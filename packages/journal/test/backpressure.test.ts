@@ -165,6 +165,21 @@ describe("ready", () => {
     await journal.close();
   });
 
+  it("promises room for the lengths of many records, too, up to the largest write", async () => {
+    for (const size of [64, 100, 128, 16 * KIB]) {
+      for (const total of [64 * KIB, 16 * MIB]) {
+        const { journal } = await stage({ reserveBytes: 0 });
+        const records = Array.from({ length: Math.floor(total / size) }, () => bytes(size));
+        const first = journal.ready(total);
+        const second = journal.ready(1);
+        await first;
+        expect(journal.appendAll(records)).toEqual({ first: 1, last: records.length });
+        await second;
+        await journal.close();
+      }
+    }
+  });
+
   it("ends with READY_TIMEOUT when its time is up, and the one behind is served", async () => {
     const { host, journal, release } = await clogged();
     const late = refusal(() => journal.ready(900 * KIB, { timeoutMillis: 100 }));

@@ -5,12 +5,18 @@ import { bytes, codeOf, collect, fill, KIB, MIB, names, openAt, refusal, segment
 import { measured } from "./measured.ts";
 
 describe("close", () => {
-  it("syncs what was appended and reports clean", async () => {
-    const { journal } = await stage({ durability: "batch", batchMillis: 60_000 });
-    for (let i = 0; i < 5; i++) journal.append(bytes(10));
-    expect(await journal.close()).toEqual({ state: "clean", cursors: { appended: 5, written: 5, durable: 5 } });
-    expect(journal.state).toBe("closed");
-  });
+  it.each(["sync", "batch", "async"] as const)(
+    "in mode %s syncs what was appended and reports clean",
+    async (durability) => {
+      const { host, journal } = await stage({ durability, batchMillis: 60_000 });
+      for (let i = 0; i < 5; i++) journal.append(bytes(10));
+      expect(await journal.close()).toEqual({ state: "clean", cursors: { appended: 5, written: 5, durable: 5 } });
+      expect(journal.state).toBe("closed");
+      const next = await openAt(host.crash("nothing"));
+      expect(next.last).toBe(5);
+      await next.close();
+    },
+  );
 
   it("is the same report however often it is called", async () => {
     const { journal } = await stage();
@@ -74,10 +80,13 @@ describe("close", () => {
     await host.advance(1);
     expect(await closing).toEqual({ state: "timed out", cursors: { appended: 3, written: 3, durable: 2 } });
     expect(await pending).toBe("OUTCOME_UNKNOWN");
+    expect((await journal.close({ timeoutMillis: 10_000 })).state).toBe("timed out");
     expect(await codeOf(() => openAt(host))).toBe("LOCKED");
+    const waiting = openAt(host, { lockTimeoutMillis: 10_000 });
+    await host.advance(5000);
     held.release();
-    await host.settle();
-    const again = await openAt(host);
+    await host.advance(1000);
+    const again = await waiting;
     expect(again.last).toBe(3);
     await again.close();
   });

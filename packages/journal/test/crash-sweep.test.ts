@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OperationKind, SimulatedHost } from "@ehdb/host";
-import { everything, machine, openOn, record, upTo } from "./scenario.ts";
+import { everything, machine, openSmall, range, record } from "./drive.ts";
 
 /** Where order matters: what makes things durable, and what changes a directory. */
 const turningPoints = [
@@ -34,7 +34,7 @@ interface Promised {
 /** Three segments, a mark, a drop, a close and a second open: all that a journal does to files. */
 async function scenario(host: SimulatedHost, promised: Promised): Promise<void> {
   for (let life = 0; life < 2; life++) {
-    const journal = await openOn(host, { reserveBytes: 64 * 1024 });
+    const journal = await openSmall(host, { reserveBytes: 64 * 1024 });
     await append(journal.cursors.appended, life === 0 ? 12 : 3);
     await host.advance(80);
     if (life === 0) {
@@ -88,13 +88,13 @@ async function crashed(seed: number, point: Point): Promise<{ host: SimulatedHos
 
 async function check(host: SimulatedHost, promised: Promised, where: string): Promise<void> {
   host.faults.syncError = 0;
-  const journal = await openOn(host, { reserveBytes: 64 * 1024 });
+  const journal = await openSmall(host, { reserveBytes: 64 * 1024 });
   const { first, last } = journal;
   expect(last, where).toBeGreaterThanOrEqual(promised.acknowledged);
   expect(last, where).toBeLessThanOrEqual(promised.asked);
   expect(first, where).toBeGreaterThanOrEqual(promised.low);
   expect(first, where).toBeLessThanOrEqual(promised.lowAsked);
-  expect(await everything(journal), where).toEqual(upTo(last, first));
+  expect(await everything(journal), where).toEqual(range(first, last));
   expect(await journal.appendDurable(record(last + 1)), where).toBe(last + 1);
   expect(await journal.close(), where).toMatchObject({ state: "clean" });
 }

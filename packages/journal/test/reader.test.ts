@@ -9,6 +9,7 @@ import {
   collect,
   contents,
   fill,
+  follow,
   KIB,
   MIB,
   openAt,
@@ -40,20 +41,6 @@ const writing = [
   "unlock",
 ] as const;
 const writesOf = (host: SimulatedHost): number => writing.reduce((sum, kind) => sum + host.operations[kind], 0);
-
-/** What a tail has delivered so far. */
-function watch(reader: ReadOnlyJournal): { seen: number[]; ended: Promise<string> } {
-  const seen: number[] = [];
-  const run = async (): Promise<string> => {
-    try {
-      for await (const { sequence } of reader.tail()) seen.push(sequence);
-      return "returned";
-    } catch (error) {
-      return (error as { code: string }).code;
-    }
-  };
-  return { seen, ended: run() };
-}
 
 describe("a reader beside a live writer", () => {
   it("serves what the log states durable, and no more", async () => {
@@ -119,7 +106,7 @@ describe("a reader beside a live writer", () => {
   it("follows over rolls and drops", async () => {
     const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
     const reader = await openReader(host);
-    const tail = watch(reader);
+    const tail = follow(reader);
     for (let round = 0; round < 6; round++) {
       await fill(journal, 10, 100 * KIB);
       if (round === 3) await journal.dropBefore(15);
@@ -158,7 +145,7 @@ describe("a reader beside a live writer", () => {
     await host.advance(60);
     const before = { writes: writesOf(host), files: await contents(host) };
     const reader = await openReader(host);
-    const tail = watch(reader);
+    const tail = follow(reader);
     await reader.read(3);
     await collect(reader.scan());
     await reader.verify();
@@ -193,7 +180,7 @@ describe("a reader whose writer", () => {
     // Its own process: it outlives the writer's.
     const next = host.kill();
     const reader = await openReader(next);
-    const tail = watch(reader);
+    const tail = follow(reader);
     await next.settle();
     expect(tail.seen).toEqual(range(1, 5));
     const again = await openAt(next);
@@ -241,7 +228,7 @@ describe("opening a reader", () => {
     const reader = await openReader(host);
     expect([reader.first, reader.last]).toEqual([1, 0]);
     expect(await collect(reader.scan())).toEqual([]);
-    const tail = watch(reader);
+    const tail = follow(reader);
     const journal = await openAt(host);
     await fill(journal, 2, 10);
     await host.advance(150);
@@ -291,7 +278,7 @@ it("a tail looks every pollMillis where the file system doesn't tell", async () 
     },
   });
   const reader = await openJournalReader({ dir: "/j", host: { files, clock, random, workers }, pollMillis: 400 });
-  const tail = watch(reader);
+  const tail = follow(reader);
   await host.advance(400 * 5);
   await fill(journal, 1, 10);
   await host.advance(399);

@@ -11,6 +11,7 @@ import {
   contents,
   fill,
   KIB,
+  MIB,
   noise,
   openAt,
   range,
@@ -313,6 +314,77 @@ describe("salvaging what is encrypted or compressed", () => {
       "WRONG_KEY",
     );
     expect(await host.files.stat("/k")).toBeUndefined();
+  });
+});
+
+describe("the largest write there may be", () => {
+  const encryption = { current: "a", keys: { a: noise(32, 1) } };
+  // Their lengths make the body longer than the limit.
+  const one = [noise(16 * MIB)];
+  const many = Array.from(
+    { length: 2 ** 17 },
+    (_, place) => one[0]?.subarray(place * 128, (place + 1) * 128) ?? bytes(0),
+  );
+
+  it.each([
+    ["of one record", one, {}],
+    ["of many records", many, {}],
+    ["of one record, in a segment of 256 MiB", one, { segmentBytes: 256 * MIB }],
+    ["of many records, in a segment of 256 MiB", many, { segmentBytes: 256 * MIB }],
+    ["encrypted", many, { encryption }],
+    ["where compression is on and gains nothing", many, { compression: "deflate" as const, encryption }],
+  ])("%s survives its neighbour's rot", async (_, records, options) => {
+    const { host, journal } = await stage({ ...small, ...options });
+    await journal.appendDurable(bytes(3));
+    await journal.appendAllDurable(records);
+    await fill(journal, 3, 100);
+    const { last } = journal;
+    await journal.close();
+    const hit = (await layout(host)).find(
+      ({ first, records: count }) => first === last - 1 && count > 0,
+    ) as PlacedBatch;
+    host.flipBit(hit.file, hit.offset + 80, 1);
+    const keys = "encryption" in options ? { encryption: options.encryption } : {};
+    const report = await run(host, keys);
+    expect(report).toMatchObject({ records: last - 1, lost: [{ first: last - 1, last: last - 1 }] });
+    const saved = await openAt(host, { ...small, ...keys, dir: "/k" });
+    let next = 1;
+    let same = true;
+    for await (const batch of saved.scan().batches()) {
+      for (const { sequence, data } of batch) {
+        next = sequence + 1;
+        const given = records[sequence - 2];
+        same &&= given === undefined || Buffer.compare(data, given) === 0;
+      }
+    }
+    expect({ next, same }).toEqual({ next: last + 1, same: true });
+    await saved.close();
+  });
+});
+
+describe("a salvage that throws", () => {
+  it.each([
+    ["because the disk fails", (host: SimulatedHost) => host.failNext("dataSync", "EIO", /unfinished/), "IO_ERROR"],
+    ["before it has begun", (host: SimulatedHost) => host.failNext("create", "EIO", /unfinished.*segment/), "IO_ERROR"],
+    ["at its last step", (host: SimulatedHost) => host.failNext("rename", "EIO", /unfinished-\w+ -> /), "IO_ERROR"],
+  ])("%s leaves nothing behind, and goes well the next time", async (_, trouble, code) => {
+    const { host } = await built();
+    const before = await host.files.list("/");
+    trouble(host);
+    expect(await codeOf(() => run(host))).toBe(code);
+    expect(await host.files.list("/")).toEqual(before);
+    expect((await run(host)).lost).toEqual([]);
+    expect(await host.files.list("/")).toEqual([...before, "k"].sort());
+  });
+
+  it("in its caller's onProgress leaves nothing behind, and says what was thrown", async () => {
+    const { host } = await built();
+    const stop = new Error("enough");
+    const onProgress = (): void => {
+      throw stop;
+    };
+    await expect(run(host, { onProgress })).rejects.toBe(stop);
+    expect(await host.files.list("/")).toEqual(["j"]);
   });
 });
 

@@ -2,16 +2,8 @@ import { describe, expect, it } from "vitest";
 import { simulatedHost } from "@ehdb/host";
 import type { Files, SimulatedHost } from "@ehdb/host";
 import type { Stage } from "./drive.ts";
+import { fillDisk } from "./disk.ts";
 import { bytes, codeOf, contents, fill, KIB, MIB, names, openAt, range, refusal, sequencesOf, stage } from "./drive.ts";
-
-/** Whatever the disk holds now is all that it can hold, and `more` bytes. */
-async function full(host: SimulatedHost, more = 0): Promise<void> {
-  const endless = await host.files.freeBytes("/");
-  host.faults.noSpaceAfterBytes = 2 ** 40;
-  const used = 2 ** 40 - (await host.files.freeBytes("/"));
-  expect(endless).toBeGreaterThan(used);
-  host.faults.noSpaceAfterBytes = used + more;
-}
 
 /** Appends until the journal says, and says again, that there is no space; the last sequence that was given out. */
 async function fillUp({ host, journal }: Stage, size = 20 * KIB): Promise<number> {
@@ -32,7 +24,7 @@ describe("on a full disk", () => {
   it("appends throw NO_SPACE before anything is minted, and nothing that was acknowledged is lost", async () => {
     const { host, journal } = await stage();
     await fill(journal, 5, 10);
-    await full(host, MIB);
+    await fillDisk(host, MIB);
     const last = await fillUp({ host, journal });
     expect(last).toBeGreaterThan(20);
     expect(journal.state).toBe("no-space");
@@ -54,7 +46,7 @@ describe("on a full disk", () => {
 
   it("goes on by itself when there is room again", async () => {
     const { host, journal } = await stage();
-    await full(host, 512 * KIB);
+    await fillDisk(host, 512 * KIB);
     const last = await fillUp({ host, journal });
     await host.advance(1000);
     expect(journal.state).toBe("no-space");
@@ -67,7 +59,7 @@ describe("on a full disk", () => {
 
   it("who waits for room is told, and who waits again later is served", async () => {
     const { host, journal } = await stage();
-    await full(host, 512 * KIB);
+    await fillDisk(host, 512 * KIB);
     const waits = range(1, 80).map(() =>
       journal.appendDurable(bytes(20 * KIB)).then(
         () => "durable",
@@ -145,22 +137,11 @@ describe("on a full disk", () => {
     },
   );
 
-  it("a disk that fails while space is made ahead poisons", async () => {
-    const { host, journal } = await stage();
-    host.failNext("preallocate", "EIO");
-    await fill(journal, 60, 30 * KIB).catch(() => undefined);
-    expect(journal.state).toBe("poisoned");
-    expect(journal.stats().writeErrors).toBe(1);
-    await journal.reopen();
-    await fill(journal, 60, 30 * KIB);
-    await journal.close();
-  });
-
   it("dropBefore works, frees space, and appends go on at once", async () => {
     const { host, journal } = await stage({ segmentBytes: MIB, reserveBytes: 0 });
     await fill(journal, 40, 60 * KIB);
     await host.settle();
-    await full(host, 200 * KIB);
+    await fillDisk(host, 200 * KIB);
     const last = await fillUp({ host, journal });
     expect(journal.state).toBe("no-space");
     const report = await journal.dropBefore(last - 2);
@@ -173,7 +154,7 @@ describe("on a full disk", () => {
 
   it("flush, close and the next clean open work", async () => {
     const { host, journal } = await stage({ durability: "async" });
-    await full(host, 512 * KIB);
+    await fillDisk(host, 512 * KIB);
     let last = 0;
     for (;;) {
       try {
@@ -197,7 +178,7 @@ describe("opening on a full disk", () => {
     const { host, journal } = await stage({ reserveBytes });
     await fill(journal, 10, 100);
     const next = host.kill();
-    await full(next);
+    await fillDisk(next);
     return next;
   }
 
@@ -250,13 +231,23 @@ describe("opening on a full disk", () => {
     await journal.close();
   });
 
-  it("of a journal that doesn't exist yet is NO_SPACE", async () => {
-    const host = simulatedHost({ seed: 1, faults: { noSpaceAfterBytes: 3 * 4096 } });
-    expect(await codeOf(() => openAt(host))).toBe("NO_SPACE");
-    host.faults.noSpaceAfterBytes = Infinity;
-    const journal = await openAt(host);
-    await fill(journal, 1, 1);
-    await journal.close();
+  it("of a new journal is refused with NO_SPACE, leaves at most its lock behind, and opens once there is room", async () => {
+    for (const room of [0, 1, 4 * KIB, 8 * KIB]) {
+      const host = simulatedHost({ seed: 1 });
+      await host.files.makeDirectory("/j");
+      host.faults.noSpaceAfterBytes = room;
+      for (let tries = 0; tries < 2; tries++) {
+        const error = await refusal(() => openAt(host));
+        expect(error.code).toBe("NO_SPACE");
+        expect(error.message).toMatch(/disk is full.*Free some space/);
+        expect((await names(host)).filter((name) => name !== "LOCK")).toEqual([]);
+      }
+      host.faults.noSpaceAfterBytes = Infinity;
+      const journal = await openAt(host);
+      expect(journal.state).toBe("open");
+      expect(await journal.appendDurable(bytes(10))).toBe(1);
+      await journal.close();
+    }
   });
 });
 

@@ -1,34 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import type { Journal, TailOptions } from "@ehdb/journal";
-import { EhdbError } from "@ehdb/contracts";
-import { bytes, codeOf, collect, fill, KIB, MIB, openAt, pour, range, stage } from "./drive.ts";
+import { bytes, codeOf, collect, fill, follow, KIB, MIB, openAt, pour, range, stage } from "./drive.ts";
 import { measured } from "./measured.ts";
-
-interface Follower {
-  readonly seen: number[];
-  readonly caughtUp: number[];
-  stop(): void;
-  /** The code that ended it; `returned` for none. */
-  readonly ended: Promise<string>;
-}
-
-function follow(journal: Pick<Journal, "tail">, options: TailOptions = {}): Follower {
-  const abort = new AbortController();
-  const seen: number[] = [];
-  const caughtUp: number[] = [];
-  const stream = journal.tail({ signal: abort.signal, onCaughtUp: (sequence) => caughtUp.push(sequence), ...options });
-  const run = async (): Promise<string> => {
-    try {
-      for await (const record of stream) seen.push(record.sequence);
-      return "returned";
-    } catch (error) {
-      if (error instanceof EhdbError) return error.code;
-      throw error;
-    }
-  };
-  return { seen, caughtUp, stop: () => abort.abort(), ended: run() };
-}
 
 describe("a tail", () => {
   it("catches up, says so, and follows", async () => {

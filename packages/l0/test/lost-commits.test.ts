@@ -8,7 +8,7 @@ async function salvaged(damaged: number): ReturnType<typeof openOn> {
   for (let n = 1; n <= 5; n++)
     await engine.commit((batch) => batch.put("state", `key ${n}`, Buffer.from(`value ${n}`.repeat(100))));
   await engine.close();
-  const [segment] = (await host.files.list("/store/journal")).filter((name) => name.endsWith(".segment"));
+  const segment = (await host.files.list("/store/journal")).find((name) => name.endsWith(".segment"));
   const path = `/store/journal/${segment}`;
   const content = Buffer.from(host.content(path));
   host.flipBit(path, content.indexOf(`value ${damaged}`) + 50, 1);

@@ -13,7 +13,7 @@ export function diskError(error: unknown, what: string, path: string): unknown {
   const errno = errnoOf(error);
   if (error instanceof EhdbError || !(error instanceof Error) || errno === undefined) return error;
   const reason = error.message;
-  if (errno === "ENOSPC" || errno === "EDQUOT") {
+  if (errno === "ENOSPC" || errno === "EDQUOT" || errno === "EFBIG") {
     const message = `${what} failed: the disk is full (${reason}). Free some space, then call again`;
     return new EhdbError("NO_SPACE", message, { path, errno }, error);
   }
