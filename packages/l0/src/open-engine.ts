@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { MIB } from "@ehdb/contracts";
+import { invalidOption, MIB } from "@ehdb/contracts";
 import { openJournal } from "@ehdb/journal";
 import type { Journal } from "@ehdb/journal";
 import type { DurableEngine, EngineOptions } from "./api.ts";
 import { BlockCache } from "./block-cache.ts";
 import { loadContentHash } from "./content-hash.ts";
 import { OpenEngine } from "./engine.ts";
+import { diskError, isAbsent } from "./manifest/disk-error.ts";
 import { openManifest } from "./manifest/manifest.ts";
 import type { Manifest } from "./manifest/manifest.ts";
 import { resolveOptions } from "./options.ts";
@@ -23,6 +24,7 @@ import { Sealed } from "./sealed.ts";
 export async function openEngine(options: EngineOptions): Promise<DurableEngine> {
   const resolved = resolveOptions(options);
   const hash = await loadContentHash();
+  await refuseJournal(resolved);
   const journal = await openJournal(journalOptions(resolved));
   let manifest: Manifest | undefined;
   let handles: PartHandles | undefined;
@@ -46,6 +48,23 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
     await journal.close();
     throw error;
   }
+}
+
+/** A directory that is a journal's own would be a mixture of both for ever. */
+async function refuseJournal({ host, dir }: ResolvedOptions): Promise<void> {
+  let names: readonly string[];
+  try {
+    names = await host.files.list(dir);
+  } catch (error) {
+    if (isAbsent(error)) return;
+    throw diskError(error, "Looking into the directory", dir);
+  }
+  if (!names.some((name) => name.endsWith(".segment"))) return;
+  throw invalidOption(
+    "dir",
+    dir,
+    "a directory that isn't a journal's: an engine has its journal in a directory within its own",
+  );
 }
 
 /** What stands in parts and journal, in memory; and in the manifest, that another epoch has begun. */

@@ -1,4 +1,5 @@
-import { salvage } from "@ehdb/journal";
+import { openJournal, salvage } from "@ehdb/journal";
+import { simulatedHost } from "@ehdb/host";
 import { describe, expect, test } from "vitest";
 import { openOn, stage } from "./drive.ts";
 
@@ -23,4 +24,14 @@ describe("a journal that lacks commits", () => {
     const data = { lostFrom: damaged, lostTo: damaged };
     await expect(salvaged(damaged)).rejects.toMatchObject({ code: "CORRUPT", data });
   });
+});
+
+test("a directory that is a journal's own isn't made a store's", async () => {
+  const host = simulatedHost({ seed: 1 });
+  const journal = await openJournal({ dir: "/store", host });
+  await journal.appendDurable(Buffer.from("mine"));
+  await journal.close();
+  const names = await host.files.list("/store");
+  await expect(openOn(host)).rejects.toMatchObject({ code: "INVALID_OPTION", data: { option: "dir" } });
+  expect(await host.files.list("/store")).toEqual(names);
 });
