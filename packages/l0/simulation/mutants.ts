@@ -217,4 +217,11 @@ export const mutants: readonly Mutant[] = [
     replace: "if (placeSeed(codec.seed, place.offset) < 0)",
     seeds: 200,
   },
+  {
+    name: "a commit that waits keeps its payloads in memory that others use",
+    file: "write.ts",
+    find: "    this.batch.keepPayloads();\n",
+    replace: "",
+    seeds: 100,
+  },
 ];

@@ -14,6 +14,7 @@ import { MapReads } from "./map-reads.ts";
 import { News } from "./news.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { checkSignal, checkWhole } from "./read-options.ts";
+import { PayloadMemory } from "./payload-memory.ts";
 import type { ReadContext } from "./read-context.ts";
 import { countedBatches } from "./reading.ts";
 import type { Recovered } from "./recovery.ts";
@@ -40,6 +41,7 @@ export class OpenEngine implements DurableEngine {
   readonly #line: CommitLine;
   readonly #news: News;
   readonly #reads: ReadContext;
+  readonly #memory = new PayloadMemory();
   #run: Run;
   /** Why commits are refused for good, when what is on disk is damaged. */
   #damage: EhdbError | undefined;
@@ -115,9 +117,14 @@ export class OpenEngine implements DurableEngine {
       }
       if (typeof stage !== "function")
         throw invalidArgument("stage", stage, "a function that states what is to be written");
-      const batch = new StagedBatch(this.#run.store.datasets, this.#opened.hash);
-      batch.fill(stage);
-      return this.#line.submit(batch, options?.signal);
+      const batch = new StagedBatch(this.#run.store.datasets, this.#opened.hash, this.#memory);
+      const { mark } = this.#memory;
+      try {
+        batch.fill(stage);
+        return this.#line.submit(batch, options?.signal);
+      } finally {
+        this.#memory.release(mark);
+      }
     } catch (error) {
       if (isEhdbError(error, "INVALID_ARGUMENT", "TOO_LARGE")) this.#counters.ingest_decode_failed++;
       return Promise.reject(error);

@@ -4,6 +4,7 @@ import type { Dataset } from "./dataset.ts";
 import { COMMIT_HEADER_BYTES, opBytes, operation } from "./envelope.ts";
 import type { OpContent, Operation } from "./envelope.ts";
 import { nameBytes } from "./names.ts";
+import type { PayloadMemory } from "./payload-memory.ts";
 
 const mostOperations = 2 ** 20;
 const none = Buffer.alloc(0);
@@ -11,6 +12,7 @@ const none = Buffer.alloc(0);
 /** An op, with what the commit step finds and gives. */
 export interface StagedOp extends OpContent {
   readonly to: Dataset;
+  payload: Uint8Array;
   /** An append's: the version under its key that this commit goes on from. */
   head: number;
   /** An append's. */
@@ -36,20 +38,22 @@ export class StagedBatch implements WriteBatch {
   #contentBytes = 0;
   readonly #datasets: ReadonlyMap<string, Dataset>;
   readonly #hash: (payload: Uint8Array) => Buffer;
+  readonly #memory: PayloadMemory;
   #ids: Set<string> | undefined;
   /** Where the last put or delete of a map's key stands. */
   #mapKeys: Map<string, number> | undefined;
   #isDone = false;
 
-  constructor(datasets: ReadonlyMap<string, Dataset>, hash: (payload: Uint8Array) => Buffer) {
+  constructor(datasets: ReadonlyMap<string, Dataset>, hash: (payload: Uint8Array) => Buffer, memory: PayloadMemory) {
     this.#datasets = datasets;
     this.#hash = hash;
+    this.#memory = memory;
   }
 
   append(dataset: string, key: string, payload: Uint8Array, id?: string): void {
     const to = this.#dataset(dataset, "by-sort");
     const keyBytes = nameBytes("key", key);
-    const copy = copied(payload);
+    const copy = this.#copied(payload);
     if (id === undefined) {
       this.#add(stagedOp(operation.append, to, key, keyBytes, copy, undefined, 0, none));
       return;
@@ -80,7 +84,7 @@ export class StagedBatch implements WriteBatch {
   }
 
   put(dataset: string, key: string, payload: Uint8Array): void {
-    this.#write(operation.put, dataset, key, copied(payload));
+    this.#write(operation.put, dataset, key, this.#copied(payload));
   }
 
   delete(dataset: string, key: string): void {
@@ -113,6 +117,22 @@ export class StagedBatch implements WriteBatch {
     }
     if (this.ops.length === 0) {
       throw new EhdbError("INVALID_ARGUMENT", "an empty batch: state at least one append, put or delete", {});
+    }
+  }
+
+  /** For who waits: the memory of its payloads is used again. */
+  keepPayloads(): void {
+    for (const op of this.ops) op.payload = new Uint8Array(op.payload);
+  }
+
+  /** Whoever states a payload may use its memory again at once. */
+  #copied(payload: unknown): Uint8Array {
+    if (!isBytes(payload))
+      throw new EhdbError("INVALID_ARGUMENT", `a payload is a Uint8Array, not ${shown(payload)}`, {});
+    try {
+      return this.#memory.copy(payload);
+    } catch (error) {
+      throw new EhdbError("INVALID_ARGUMENT", "a payload's memory was given away (its buffer is detached)", {}, error);
     }
   }
 
@@ -209,18 +229,6 @@ export function wrongOrder(dataset: Dataset, wanted: DatasetOrder): EhdbError {
 
 function scopedId(to: Dataset, key: string, id: string): string {
   return `${to.id} ${id}\0${key}`;
-}
-
-/** Whoever states a payload may use its memory again at once. */
-function copied(payload: unknown): Uint8Array {
-  if (!isBytes(payload))
-    throw new EhdbError("INVALID_ARGUMENT", `a payload is a Uint8Array, not ${shown(payload)}`, {});
-  try {
-    // Which throws when it's detached; what Buffer does is faster, and doesn't.
-    return payload.length === 0 ? new Uint8Array(payload) : Buffer.from(payload);
-  } catch (error) {
-    throw new EhdbError("INVALID_ARGUMENT", "a payload's memory was given away (its buffer is detached)", {}, error);
-  }
 }
 
 function isSequence(value: number): boolean {

@@ -41,6 +41,7 @@ export class Write implements Waiter {
 
   /** It has to wait for its turn, and can be given up until then. */
   waitsWith(signal: AbortSignal | undefined): void {
+    this.batch.keepPayloads();
     if (signal === undefined) return;
     this.#signal = signal;
     this.#onAbort = (): void => this.reject(abortedError(signal, "waiting to commit"));

@@ -81,7 +81,9 @@ describe("one flipped bit", () => {
     host.flipBit(path, 300, 0);
     const before = await host.files.list(dir);
     const error = await errorOf(openOn(host));
-    expect(error.message).toMatch(/manifest-000000000001 is damaged at byte \d+: .*Nothing was changed\. Put the file back/);
+    expect(error.message).toMatch(
+      /manifest-000000000001 is damaged at byte \d+: .*Nothing was changed\. Put the file back/,
+    );
     expect(error.data).toMatchObject({ file: path, offset: HEADER_BYTES });
     expect(await host.files.list(dir)).toEqual(before);
   });
