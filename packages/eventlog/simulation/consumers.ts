@@ -109,7 +109,7 @@ async function tail(work: Work, name: string): Promise<void> {
   const filter = drawWanted(run);
   const stop = new AbortController();
   const place = least === 0 ? undefined : { position: least, epoch };
-  const delivery = new Delivery(work, filter, `the tail of ${name}`, place, () => stop.abort());
+  const delivery = new Delivery(work, filter, `the tail of ${name}`, place, () => stop.abort(), true);
   const onCaughtUp = delivery.caughtUp.bind(delivery);
   const subscription = log.consumer(name).tail({
     ...filter,

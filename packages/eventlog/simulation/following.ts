@@ -74,13 +74,22 @@ export class Delivery {
   readonly #wanted: Wanted;
   readonly #name: string;
   readonly #began: Moment;
-  readonly #startedAfter: LogCheckpoint | undefined;
+  #startedAfter: LogCheckpoint | undefined;
+  readonly #isTail: boolean;
   readonly #stop: () => void;
   #through: LogCheckpoint | undefined;
   #caughtUpAt = -1;
 
-  /** `after`: what was delivered before; undefined: from the first event there is. */
-  constructor(work: Work, wanted: Wanted, name: string, after: LogCheckpoint | undefined, stop: () => void) {
+  /** `after`: what was delivered before; undefined: from the first event there is. A tail's place is the log's to know. */
+  constructor(
+    work: Work,
+    wanted: Wanted,
+    name: string,
+    after: LogCheckpoint | undefined,
+    stop: () => void,
+    isTail = false,
+  ) {
+    this.#isTail = isTail;
     this.#work = work;
     this.#wanted = wanted;
     this.#name = name;
@@ -139,6 +148,7 @@ export class Delivery {
 
   #deliver(event: RecordedEvent, { position, epoch }: LogCheckpoint, isLast: boolean): void {
     const { ledger } = this.#work.run;
+    this.#forgetPlace();
     if (event.position <= (this.#through?.position ?? 0))
       ledger.fail(`${this.#name} got position ${event.position} after all up to ${this.#through?.position}`);
     if (isLast && position < event.position)
@@ -146,8 +156,16 @@ export class Delivery {
     this.#covers(event.position, epoch, event);
   }
 
+  /** What a consumer acknowledged and the disk had not is out of sight once the disk has failed: a tail begins with what is in sight. */
+  #forgetPlace(): void {
+    if (this.hasBegun || !this.#isTail || !showsLess(this.#work)) return;
+    this.#startedAfter = undefined;
+    this.#through = undefined;
+  }
+
   /** Everything up to a position was delivered or left out. */
   #covers(position: number, epoch: number, event: RecordedEvent | undefined): void {
+    this.#forgetPlace();
     const { run, log } = this.#work;
     const { ledger } = run;
     const began = this.#began.hidden;

@@ -171,3 +171,35 @@ describe("an event log on an engine that others use", () => {
     await log.close();
   });
 });
+
+describe("beside somebody else's commit", () => {
+  test("a delete takes along what was committed to the stream before it, or has it behind", async () => {
+    const host = simulatedHost({ seed: 1 });
+    const engine = await openShared(host);
+    const log = await eventLogOn(engine, { host });
+    await log.append("s", numbered(2));
+    const deleting = log.deleteStream("s");
+    await engine.commit((batch) => log.stageAppend(batch, "s", numbered(1, 3)));
+    const { version, firstVersion } = await deleting;
+    expect([version, firstVersion]).toEqual([3, 4]);
+    expect(await versionsOf(log.readStream("s"))).toEqual([]);
+    await engine.close();
+  });
+
+  test("one event that can't be read hides none before it", async () => {
+    const host = simulatedHost({ seed: 1 });
+    const engine = await openShared(host);
+    const log = await eventLogOn(engine, { host });
+    await log.append("s", numbered(5));
+    await engine.commit((batch) => batch.append("eventlog.events", "s", Buffer.from("not an event")));
+    for (const stream of [log.scan(), log.readStream("s"), log.subscribe()]) {
+      const seen: number[] = [];
+      const read = async (): Promise<void> => {
+        for await (const { version } of stream) seen.push(version);
+      };
+      expect(await refusalOf(read())).toBe("UNSUPPORTED_VERSION");
+      expect(seen).toEqual([1, 2, 3, 4, 5]);
+    }
+    await engine.close();
+  });
+});

@@ -110,6 +110,7 @@ export class StagedBatch implements WriteBatch {
       this.#isDone = true;
     }
     if (isThenable(stageResult)) {
+      // The caller is told what's wrong; what becomes of the promise tells nobody anything, and may not end the process.
       Promise.resolve(stageResult).catch(() => undefined);
       const message =
         "the function given to commit() is synchronous: read and decide before, then state what is to be written";

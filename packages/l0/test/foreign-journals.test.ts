@@ -1,3 +1,4 @@
+import { KIB } from "@ehdb/contracts";
 import { openJournal, salvage } from "@ehdb/journal";
 import { simulatedHost } from "@ehdb/host";
 import { describe, expect, test } from "vitest";
@@ -34,4 +35,31 @@ test("a directory that is a journal's own isn't made a store's", async () => {
   const names = await host.files.list("/store");
   await expect(openOn(host)).rejects.toMatchObject({ code: "INVALID_OPTION", data: { option: "dir" } });
   expect(await host.files.list("/store")).toEqual(names);
+});
+
+describe("a journal and parts that don't belong together", () => {
+  async function sealedStore(): ReturnType<typeof stage> {
+    const { host, engine } = await stage();
+    // More than a segment, so that the journal lets go of its beginning.
+    for (let n = 1; n <= 3; n++) await engine.commit((batch) => batch.put("state", "a", Buffer.alloc(700 * KIB, n)));
+    await engine.seal();
+    await engine.close();
+    return { host, engine };
+  }
+
+  test("are told when the journal ends before what is in parts", async () => {
+    const { host } = await sealedStore();
+    await host.files.rename("/store/journal", "/elsewhere");
+    const data = { last: 0, sealedThrough: 3 };
+    await expect(openOn(host)).rejects.toMatchObject({ code: "CORRUPT", data });
+  });
+
+  test("are told when the journal goes on behind what no part has", async () => {
+    const { host } = await sealedStore();
+    await host.files.makeDirectory("/alone");
+    await host.files.rename("/store/journal", "/alone/journal");
+    const error: unknown = await openOn(host, { dir: "/alone" }).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: "CORRUPT", data: { sealedThrough: 0 } });
+    expect(String(error)).toContain("an edit of the manifest is lost");
+  });
 });

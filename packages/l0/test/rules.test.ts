@@ -363,6 +363,27 @@ describe("opens", () => {
   });
 });
 
+describe("a reopen", () => {
+  test("waits for the seal that is under way, and nothing of that comes later", async () => {
+    const { host, engine } = await stage();
+    await append(engine, "a");
+    const held = host.hold(["dataSync"], /\.part$/);
+    const sealing = watched(engine.seal());
+    await host.settle();
+    await poison(host, engine);
+    const reopening = watched(engine.reopen());
+    await host.advance(1000);
+    expect([reopening.outcome, engine.state]).toEqual(["waits", "poisoned"]);
+    held.release();
+    await host.settle();
+    expect(reopening.outcome).toMatchObject({ epoch: 2 });
+    expect(sealing.outcome).not.toBe("waits");
+    await engine.seal();
+    expect((await lines(engine)).slice(0, 1)).toEqual(["a@1 a"]);
+    await engine.close();
+  });
+});
+
 describe("a close", () => {
   test.each(["sync", "batch", "async"] as const)(
     "finishes what was called before, in mode %s, though it still waits for its turn",
