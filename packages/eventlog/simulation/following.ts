@@ -76,6 +76,7 @@ export class Delivery {
   readonly #began: Moment;
   #startedAfter: LogCheckpoint | undefined;
   readonly #isTail: boolean;
+  #beginsAnywhere = false;
   readonly #stop: () => void;
   #through: LogCheckpoint | undefined;
   #caughtUpAt = -1;
@@ -156,9 +157,13 @@ export class Delivery {
     this.#covers(event.position, epoch, event);
   }
 
-  /** What a consumer acknowledged and the disk had not is out of sight once the disk has failed: a tail begins with what is in sight. */
+  /**
+   * What a consumer acknowledged and the disk had not is out of sight once the disk has failed: a tail that begins then begins where it
+   * was, or earlier, and what it gives first says where.
+   */
   #forgetPlace(): void {
     if (this.hasBegun || !this.#isTail || !showsLess(this.#work)) return;
+    this.#beginsAnywhere = true;
     this.#startedAfter = undefined;
     this.#through = undefined;
   }
@@ -174,7 +179,8 @@ export class Delivery {
       ledger.fail(`${this.#name} went on after ${start.position}, and all before ${began.firstPosition} was reclaimed`);
     this.hasBegun = true;
     const before = this.#through;
-    const after = before?.position ?? began.firstPosition - 1;
+    const first = this.#beginsAnywhere ? (event === undefined ? position + 1 : position) : began.firstPosition;
+    const after = before?.position ?? first - 1;
     this.#through = { position: Math.max(after, position), epoch };
     // What was read before a crash took it back is still delivered: it's followed by TRUNCATED.
     if (ledger.isCut({ position, epoch }) || run.host.frozen) return;
