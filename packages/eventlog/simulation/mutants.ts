@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
     file: "appends.ts",
     find: "        return resultOf(commit);\n",
     replace:
-      '        const gone = request.expect === "none" && typeof expectation === "number" ? expectation : 0;\n        const result = resultOf(commit);\n        return { ...result, firstVersion: result.firstVersion - gone, version: result.version - gone };\n',
+      '        const result = resultOf(commit);\n        const gone = request.expect === "none" ? result.firstVersion - 1 : 0;\n        return { ...result, firstVersion: result.firstVersion - gone, version: result.version - gone };\n',
     seeds: 100,
   },
   {
