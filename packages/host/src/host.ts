@@ -117,15 +117,17 @@ export interface Random {
 }
 
 /**
- * A pure function that may run in a thread: same input, same output, nothing else touched. `module` is the
+ * A function that may run in a thread: same input, same output, nothing else touched but, when it says so, files. `module` is the
  * `import.meta.url` of the module that exports it under the name `run`'s owner gives in `name`.
  */
 export interface Job<Input, Output> {
   /** The name under which `module` exports this job. */
   readonly name: string;
   readonly module: string;
-  /** The function itself. Input and output are structured-cloneable. */
-  run(input: Input): Output | Promise<Output>;
+  /** It reads or writes files. A simulated one takes as many turns as its files do, where any other takes two. */
+  readonly usesFiles?: true;
+  /** The function itself. Input and output are structured-cloneable; `files` are only for one that uses them. */
+  run(input: Input, files: Files): Output | Promise<Output>;
 }
 
 export interface Workers {

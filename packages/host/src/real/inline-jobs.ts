@@ -1,9 +1,14 @@
 import { EhdbError } from "@ehdb/contracts";
-import type { Job } from "../host.ts";
+import type { Files, Job } from "../host.ts";
 
 /** Runs jobs in this thread, each in a turn of its own. Input and output are cloned, as between threads. */
 export class InlineJobs {
   readonly #closers: Set<() => void> = new Set();
+  readonly #files: Files;
+
+  constructor(files: Files) {
+    this.#files = files;
+  }
 
   run<Input, Output>(job: Job<Input, Output>, input: Input): Promise<Output> {
     return new Promise((resolve, reject) => {
@@ -14,7 +19,7 @@ export class InlineJobs {
       setImmediate(() => {
         if (!this.#closers.has(close)) return;
         void Promise.resolve(sent)
-          .then((input) => job.run(input))
+          .then((input) => job.run(input, this.#files))
           .then((output) => structuredClone(output))
           .then(resolve, reject)
           .finally(() => this.#closers.delete(close));

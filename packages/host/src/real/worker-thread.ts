@@ -2,9 +2,11 @@
 import { EhdbError } from "@ehdb/contracts";
 import { parentPort, type Transferable } from "node:worker_threads";
 import type { Job } from "../host.ts";
+import { RealFiles } from "./files.ts";
 import { failureOf, type JobReply, type JobRequest } from "./worker-messages.ts";
 
 const port = parentPort;
+const files = new RealFiles();
 if (port === null) throw new EhdbError("INVALID_ARGUMENT", "worker-thread.js runs in a worker thread only");
 
 function isJob(value: unknown): value is Job<unknown, unknown> {
@@ -20,7 +22,7 @@ async function outputOf({ module, name, input }: JobRequest): Promise<unknown> {
       name,
     });
   }
-  return job.run(input);
+  return job.run(input, files);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Job, Workers } from "../host.ts";
+import { RealFiles } from "./files.ts";
 import { InlineJobs } from "./inline-jobs.ts";
 import { Thread } from "./thread.ts";
 
@@ -12,7 +13,7 @@ const entry: URL = new URL("./worker-thread.js", import.meta.url);
 export class RealWorkers implements Workers {
   readonly #poolSize: number = Math.min(LARGEST_POOL, availableParallelism());
   readonly #threads: Set<Thread> = new Set();
-  readonly #inline: InlineJobs = new InlineJobs();
+  readonly #inline: InlineJobs = new InlineJobs(new RealFiles());
 
   run<Input, Output>(job: Job<Input, Output>, input: Input): Promise<Output> {
     if (isTypeScript(import.meta.url) || isTypeScript(job.module)) return this.#inline.run(job, input);

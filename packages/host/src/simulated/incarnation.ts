@@ -29,7 +29,7 @@ export class Incarnation implements SimulatedHost {
     this.files = new SimulatedFiles(this.#process);
     this.clock = new SimulatedClock(this.#process);
     this.random = new SimulatedRandom(machine.random);
-    this.workers = new SimulatedWorkers(this.#process);
+    this.workers = new SimulatedWorkers(this.#process, this.files);
   }
 
   get faults(): Faults {

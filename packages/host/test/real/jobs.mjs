@@ -54,3 +54,21 @@ export const crash = {
       });
     }),
 };
+
+/** @type {import("@ehdb/host").Job<string, string>} */
+export const copyFile = {
+  name: "copyFile",
+  module,
+  usesFiles: true,
+  run: async (path, files) => {
+    const from = await files.open(path, "read");
+    const bytes = Buffer.alloc(await from.size());
+    await from.read(bytes, 0);
+    await from.close();
+    const to = await files.open(`${path}.copy`, "create");
+    await to.write(bytes, 0);
+    await to.dataSync();
+    await to.close();
+    return `${path}.copy`;
+  },
+};

@@ -2,9 +2,12 @@ import { type EhdbError, isEhdbError } from "@ehdb/contracts";
 import { type Workers, realHost } from "@ehdb/host";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect } from "vitest";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { builtHost, programPath } from "./built.ts";
-import { crash, encode, exit, fail, increment, inThread, never, refuse, sum, unclonable } from "./jobs.mjs";
+import { copyFile, crash, encode, exit, fail, increment, inThread, never, refuse, sum, unclonable } from "./jobs.mjs";
+import { test } from "./temporary.ts";
 
 const loaders: [string, () => Promise<Workers>][] = [
   ["inline, from sources", () => Promise.resolve(realHost().workers)],
@@ -47,6 +50,13 @@ describe.each(loaders)("workers %s", (where, load) => {
     for (const text of ["one", "two", "three"]) {
       expect(new TextDecoder().decode(await workers.run(encode, text))).toBe(text);
     }
+  });
+
+  test("read and write files", async ({ dir }) => {
+    const path = join(dir, "a");
+    await writeFile(path, "some bytes");
+    expect(await readFile(await workers.run(copyFile, path), "utf8")).toBe("some bytes");
+    expect(await errorOf(workers.run(copyFile, join(dir, "missing")))).toMatchObject({ code: "ENOENT" });
   });
 
   test("keep code, data and cause of an error", async () => {

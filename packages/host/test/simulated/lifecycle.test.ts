@@ -1,5 +1,5 @@
 import { isEhdbError } from "@ehdb/contracts";
-import { type OperationKind, simulatedHost, type SimulatedHost } from "@ehdb/host";
+import { type Job, type OperationKind, simulatedHost, type SimulatedHost } from "@ehdb/host";
 import { expect, test } from "vitest";
 import { bytesOf, codeFrom, createText, textAt, textOf } from "./text.ts";
 
@@ -201,6 +201,46 @@ test("a job that was queued when its process died never runs", async () => {
     await host.kill().advance(1);
     expect(ran).toBe(0);
   }
+});
+
+const writing: Job<string, string> = {
+  name: "writing",
+  module: import.meta.url,
+  usesFiles: true,
+  run: async (path, files) => {
+    const file = await files.open(path, "create");
+    for (let i = 0; i < 5; i++) await file.write(bytesOf("x"), i);
+    await file.dataSync();
+    await file.close();
+    return path;
+  },
+};
+
+test("a job that uses files is cut off by the end of its process anywhere within", async () => {
+  const lengths = new Set<number>();
+  for (let operations = 1; operations < 12; operations++) {
+    const host = simulatedHost({ seed: 1 });
+    host.crashAfter(operations);
+    let isDone = false;
+    void host.workers.run(writing, "/a").then(() => (isDone = true));
+    await host.settle();
+    const next = host.kill();
+    const written = await next.files.stat("/a");
+    lengths.add(written?.bytes ?? -1);
+    expect(isDone).toBe(operations > 9);
+  }
+  expect([...lengths].sort((a, b) => a - b)).toEqual([-1, 0, 1, 2, 3, 4, 5]);
+});
+
+test("others go on while a job uses files, and its errors are theirs", async () => {
+  const host = simulatedHost({ seed: 1 });
+  const held = host.hold(["write"], /a/);
+  const running = host.workers.run(writing, "/a");
+  await host.settle();
+  await host.files.makeDirectory("/b");
+  host.failNext("dataSync", "EIO", /a/);
+  held.release();
+  await expect(running).rejects.toMatchObject({ code: "EIO" });
 });
 
 test("everything that waits runs before the next operation takes place", async () => {
