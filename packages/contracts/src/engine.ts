@@ -61,7 +61,7 @@ export interface NewRecord {
  *
  * What is wrong is refused as it is stated, and isn't in the batch then. INVALID_ARGUMENT: a dataset that there isn't, or of the
  * other order; a key or id that is empty or not well-formed Unicode; a payload that isn't a Uint8Array; an id given twice under
- * one key; an expectation that is none; any call after `stage` has returned. TOO_LARGE: a key or id of more than 1 024 bytes; more
+ * one key; an expectation that is none; a version to erase below that isn't a whole number from 1; any call after `stage` has returned. TOO_LARGE: a key or id of more than 1 024 bytes; more
  * than 16 MiB of keys, ids and payloads in one batch, to which an engine may add up to `OPERATION_BYTES` for each operation.
  */
 export interface WriteBatch {
@@ -69,6 +69,12 @@ export interface WriteBatch {
   append(dataset: string, key: string, payload: Uint8Array, id?: string): void;
   /** Appends several under one key, or, when one is refused, none of them. */
   appendAll(dataset: string, key: string, records: readonly NewRecord[]): void;
+  /**
+   * Lets the engine forget the records of a key of a log whose version is below `below`, a whole number from 1: it drops them when it comes by, and
+   * until then they can be read. It reaches only what earlier commits have appended, however large `below` is. Versions go on from where
+   * they are, and ids stay known as long as they would have been.
+   */
+  erase(dataset: string, key: string, below: number): void;
   put(dataset: string, key: string, payload: Uint8Array): void;
   /** Deletes a key of a map; no error when there is none. */
   delete(dataset: string, key: string): void;
@@ -103,7 +109,8 @@ export interface LogReadOptions {
   readonly direction?: "forwards" | "backwards";
   /**
    * The first position (of a key: version) wanted, included, a whole number from 0. It need not be there: what lies behind it in
-   * the direction is read. Default: the first there is, or backwards the last.
+   * the direction is read. Default: the first there is, or backwards the last. A scan forwards from a position between 1 and the log's `first` is
+   * COMPACTED: what was there has been dropped.
    */
   readonly from?: number;
   /** At most so many records, a whole number from 0. Default: all. */
@@ -135,6 +142,8 @@ export type Batches<T> = AsyncIterable<readonly T[]>;
 /** A log dataset. Reads see what is readable; what a batch refuses as a key is refused here. */
 export interface LogDataset {
   readonly name: string;
+  /** The first position that can be read: from 1, and it rises when what lies below is dropped. There need not be anything at it. */
+  readonly first: number;
   /** The position of the last readable record; 0 when there has been none. */
   readonly last: number;
   /**
@@ -144,7 +153,7 @@ export interface LogDataset {
   assertContinues(sort: number, epoch: number): void;
   /** The version of the last readable record under `key`; 0 when there has been none. */
   version(key: string): Promise<number>;
-  /** In order of position. */
+  /** In order of position; erased records leave gaps. */
   scan(options?: LogReadOptions): Batches<LogRecord>;
   /** The records of one key, in order of version; `from` is a version. No records for a key that has none. */
   read(key: string, options?: LogReadOptions): Batches<LogRecord>;

@@ -37,7 +37,7 @@ export function invalidArgument(argument: string, value: unknown, wanted: string
 export interface OptionReader<T> {
   readonly whole: (name: keyof T & string, standard: number, least: number, most: number) => number;
   readonly oneOf: <V extends string>(name: keyof T & string, values: readonly V[], standard: V) => V;
-  readonly flag: (name: keyof T & string) => boolean;
+  readonly flag: (name: keyof T & string, standard?: boolean) => boolean;
 }
 
 export function optionReader<T extends object>(options: T): OptionReader<T> {
@@ -52,9 +52,10 @@ export function optionReader<T extends object>(options: T): OptionReader<T> {
       const value: unknown = options[name];
       return value === undefined ? standard : chosen(name, value, values);
     },
-    flag(name) {
+    flag(name, standard = false) {
       const value: unknown = options[name];
-      if (value === undefined || typeof value === "boolean") return value === true;
+      if (value === undefined) return standard;
+      if (typeof value === "boolean") return value;
       throw invalidOption(name, value, "true or false");
     },
   };

@@ -131,6 +131,8 @@ export interface Job<Input, Output> {
 }
 
 export interface Workers {
+  /** Jobs run beside this thread; otherwise they take turns with what else it does. */
+  readonly inThreads: boolean;
   /** Runs a job in a worker thread (real) or inline (simulated). Errors thrown by the job reject. */
   run<Input, Output>(job: Job<Input, Output>, input: Input): Promise<Output>;
   /** Ends the threads; running jobs reject with CLOSED. A later `run` starts anew. */

@@ -20,3 +20,5 @@ export type { History, HistoryEntry } from "./simulated/history.ts";
 export { type SimulatedHost, simulatedHost, type SimulatedHostOptions } from "./simulated/simulated-host.ts";
 export { type OperationCounts, type OperationKind, operationKinds, type Statistics } from "./simulated/statistics.ts";
 export type { Keep } from "./simulated/survival.ts";
+export { giveUp, goBefore, jobGate, passGate } from "./real/job-gate.ts";
+export type { JobGate } from "./real/job-gate.ts";

@@ -185,6 +185,11 @@ export interface Journal extends JournalReader {
 
   /** Makes everything below `sequence` unreadable, durably, then removes the segments that hold nothing else. At most `durable + 1`. */
   dropBefore(sequence: number): Promise<DropReport>;
+  /**
+   * Starts a new segment, and resolves when it is on disk: what `dropBefore` has dropped of the segment before is erased by the next
+   * `dropBefore`, where it would stay until that segment is full.
+   */
+  roll(): Promise<void>;
   /** Drops what the configured retention no longer keeps. */
   applyRetention(): Promise<DropReport>;
   /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */

@@ -159,6 +159,12 @@ export class Intake {
     return batch;
   }
 
+  /** What comes now goes into the next segment. */
+  endSegment(): void {
+    this.#closeOpen();
+    this.#space.endSegment();
+  }
+
   /** Sequences go on from `sequence`: what lies between doesn't exist. */
   skipTo(sequence: number): void {
     this.#closeOpen();

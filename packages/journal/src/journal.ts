@@ -211,6 +211,15 @@ export class OpenJournal extends LogReader implements Journal {
     return await this.#oneByOne(() => this.#drop(lowWater.sequence, lowWater.epoch));
   }
 
+  async roll(): Promise<void> {
+    await this.#oneByOne(async () => {
+      const { writer } = this;
+      this.assertOpen();
+      if (writer.poison !== undefined) throw writer.poison;
+      await writer.roll(this.lowWater);
+    });
+  }
+
   async applyRetention(): Promise<DropReport> {
     return await this.#oneByOne(() => {
       const keep = retainedFrom(this.segments, this.first, this.#options.retention, this.host.clock.now());

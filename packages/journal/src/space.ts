@@ -82,6 +82,11 @@ export class Space {
     return undefined;
   }
 
+  /** The next batch goes into the next segment, unless this one holds nothing yet. */
+  endSegment(): void {
+    this.filling.capacity = this.filling.admitted;
+  }
+
   /** The same for a mark, which may use the bytes kept for marks. */
   placeMark(bytes: number): SegmentWriter | undefined {
     const writer = this.filling;

@@ -66,6 +66,12 @@ export class Writer {
     await batch.durable();
   }
 
+  /** Starts the next segment, with a mark that repeats the low water. */
+  async roll(lowWater: LowWater): Promise<void> {
+    this.intake.endSegment();
+    await this.markLowWater(lowWater);
+  }
+
   /** States that the sequences from the next one to `sequence - 1` don't exist. */
   async skipTo(sequence: number): Promise<void> {
     await this.insert({ flags: flag.mark | flag.gap, body: sequenceBody(sequence), records: 0 });

@@ -178,3 +178,43 @@ describe("dropBefore", () => {
     await journal.close();
   });
 });
+
+describe("roll", () => {
+  it("starts a segment, so that what was dropped of the one before can be erased", async () => {
+    const { host, journal } = await stage({ reserveBytes: 0 });
+    await fill(journal, 10, KIB);
+    await journal.dropBefore(11);
+    expect((await segmentFiles(host)).length).toBe(1);
+    await journal.roll();
+    expect(journal.stats().rolls).toBe(1);
+    expect((await journal.dropBefore(11)).segmentsRemoved).toBe(1);
+    expect(await journal.appendDurable(bytes(100))).toBe(11);
+    await journal.roll();
+    expect(await readable(journal)).toEqual([11]);
+    await journal.close();
+    const again = await openAt(host.crash());
+    expect([again.first, again.last]).toEqual([11, 11]);
+    await again.close();
+  });
+
+  it("comes between two appends, whichever mode, and waits for neither", async () => {
+    for (const durability of ["sync", "batch", "async"] as const) {
+      const { host, journal } = await stage({ durability });
+      journal.append(bytes(100));
+      const rolling = journal.roll();
+      journal.append(bytes(100));
+      await rolling;
+      expect(journal.cursors.durable).toBeGreaterThanOrEqual(1);
+      await journal.close();
+      const again = await openAt(host.kill());
+      expect(await readable(again)).toEqual([1, 2]);
+      await again.close();
+    }
+  });
+
+  it("is refused by a journal that is closed", async () => {
+    const { journal } = await stage();
+    await journal.close();
+    expect(await codeOf(() => journal.roll())).toBe("CLOSED");
+  });
+});

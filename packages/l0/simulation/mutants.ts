@@ -92,9 +92,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "expectations look at what is durable, not at what was taken in",
     file: "run.ts",
-    find: "this.heads = new Heads(store, dedupeWindow, counters);",
+    find: "this.heads = new Heads(store, dedupeWindow, counters, pins);",
     replace:
-      "this.heads = new Heads(store, dedupeWindow, counters);\n    const head = this.heads.head.bind(this.heads);\n    this.heads.head = (dataset, key, loaded) => {\n      const table = store.active.logs.get(dataset.id);\n      const all = table?.versions(key, Infinity);\n      return all === undefined ? head(dataset, key, loaded) : (table?.versions(key, journal.cursors.durable)?.last ?? all.first - 1);\n    };",
+      "this.heads = new Heads(store, dedupeWindow, counters, pins);\n    const head = this.heads.head.bind(this.heads);\n    this.heads.head = (dataset, key, loaded) => {\n      const table = store.active.logs.get(dataset.id);\n      const all = table?.versions(key, Infinity);\n      return all === undefined ? head(dataset, key, loaded) : (table?.versions(key, journal.cursors.durable)?.last ?? all.first - 1);\n    };",
     seeds: 50,
   },
   {
@@ -121,8 +121,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a duplicate is answered before what it repeats is durable",
     file: "commit-step.ts",
-    find: "this.#answer(context, write, () => void this.#repeat(write, repeated));",
-    replace: "void this.#repeat(write, repeated);",
+    find: "this.#answer(context, write, () => write.resolve(repeated));",
+    replace: "write.resolve(repeated);",
     seeds: 1000,
   },
   {

@@ -20,7 +20,7 @@ export interface NamedParts {
 /** Goes over every block of every part that the manifest names. */
 export async function verifyNamedParts(host: SimulatedHost, encryption: KeyRing | undefined): Promise<NamedParts> {
   const { state } = await readManifest({ host, dir: DIRECTORY });
-  const context = { host, handles: new PartHandles(host), cache: new BlockCache(MIB), encryption };
+  const context = { handles: new PartHandles(host.files), cache: new BlockCache(MIB), encryption };
   const paths: string[] = [];
   const damage: PartDamage[] = [];
   for (const meta of state.parts.values()) {

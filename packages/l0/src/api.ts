@@ -1,4 +1,4 @@
-import type { DatasetSpec, Engine } from "@ehdb/contracts";
+import type { DatasetSpec, Engine, LogDataset, MapDataset } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { CloseReport, Durability, KeyRing } from "@ehdb/journal";
 
@@ -31,6 +31,15 @@ export interface EngineOptions {
   readonly reserveBytes?: number;
   /** Old manifests that are kept; 0 keeps all. Default 32. */
   readonly manifestRetain?: number;
+  /**
+   * Merges run by themselves, a second at a time at most. `false`: only `runPendingMerges()`, `merge()` and `scavenge()` merge, and only
+   * `sealAged()` looks at the age of what isn't sealed. Default true.
+   */
+  readonly background?: boolean;
+  /** Of a map every version is kept for so many newer revisions of the store, and then the newest one: 0 to 2^53 - 1, default 16 384. */
+  readonly historyRevisions?: number;
+  /** A read or a snapshot that isn't used for so long is let go, and says so when it's used again (COMPACTED): 1 to 604 800, default 300. */
+  readonly pinIdleSeconds?: number;
   /** `true` holds the thread during each sync of a commit. Default false. */
   readonly blockingSync?: boolean;
   /** How long `open` waits for another process to let go of the directory, in milliseconds. Default 0: LOCKED at once. */
@@ -75,11 +84,55 @@ export interface DurableEngine extends Engine {
   ready(options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Seals all that is durable, and resolves when it is in parts. */
   seal(): Promise<void>;
+  /**
+   * What there is now, for reads that are to see one moment. It keeps memory and files: release it; one that isn't used for
+   * `pinIdleSeconds` is let go, and its reads are COMPACTED.
+   */
+  snapshot(): Snapshot;
+  /** Makes one part of all that a dataset has in parts, or of each dataset. What newer entries hide, and what was erased, goes. */
+  merge(options?: { readonly dataset?: string }): Promise<void>;
+  /** Merges what is due, as the background does; resolves with the number of merges. */
+  runPendingMerges(): Promise<number>;
+  /** Seals what is older than `sealMaxAgeSeconds`, as the background does; resolves with whether there was anything. */
+  sealAged(): Promise<boolean>;
+  /**
+   * What lies below a position of a log can't be read any more, and goes: a whole number up to the log's last readable position and one
+   * more. It's durable when it resolves; then the parts that lie below go, with the next merges what lies in others. Floors never fall.
+   */
+  raiseFloor(dataset: string, position: number): Promise<void>;
+  /** Raises the floor of a log over as many of its oldest parts as every limit that is given lets go; resolves with the log's first position. */
+  retain(dataset: string, limits: RetentionLimits): Promise<number>;
+  /**
+   * Erases: seals all, merges each dataset into one part without what was erased, deleted or hidden by newer entries, whatever
+   * `historyRevisions` says, and removes what that leaves behind. What a pin still reads goes when it's released.
+   */
+  scavenge(): Promise<void>;
+  /** Removes files of parts that a crash or an error left behind; an open does the same. */
+  reclaimOrphans(): Promise<{ readonly files: number; readonly bytes: number }>;
   /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
   reopen(): Promise<EngineRecovery>;
   stats(): EngineStats;
   close(): Promise<CloseReport>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What is kept of a log, whole parts at a time; every limit that is given holds. */
+export interface RetentionLimits {
+  /** Of the files of its parts. */
+  readonly maxBytes?: number;
+  readonly maxRecords?: number;
+  /** Since the part's last record. */
+  readonly maxAgeSeconds?: number;
+}
+
+/** Reads of one moment. */
+export interface Snapshot {
+  readonly revision: number;
+  log(name: string): LogDataset;
+  map(name: string): MapDataset;
+  /** Idempotent. */
+  release(): void;
+  [Symbol.dispose](): void;
 }
 
 /** Plain counters since open, and gauges. 0 in an error counter means healthy. Names as operators read them, prefix `ehdb_l0_`. */
@@ -100,6 +153,21 @@ export interface EngineStats {
   readonly seals: number;
   readonly seal_failed: number;
   readonly sealed_bytes: number;
+  readonly merges: number;
+  readonly merge_failed: number;
+  /** Parts that merges made others of, and the bytes of these. */
+  readonly parts_merged: number;
+  readonly merged_bytes: number;
+  /** Records that merges left out: of a map what newer ones hide, of a log what was erased, and what lay below its floor. */
+  readonly records_superseded: number;
+  readonly records_erased: number;
+  readonly records_dropped: number;
+  /** Parts of which nothing but the last versions of keys and known ids was left. */
+  readonly parts_dropped: number;
+  /** Files of parts that nothing named any more, removed; and those that couldn't be. */
+  readonly orphans_reclaimed: number;
+  readonly orphan_bytes: number;
+  readonly reclaim_failed: number;
   readonly reads: number;
   /** Parts that a scan left out by their range, that a lookup left out by their bloom filter, and that either looked into. */
   readonly parts_pruned: number;
@@ -112,6 +180,13 @@ export interface EngineStats {
   /** Gauges. */
   readonly manifest_versions_retained: number;
   readonly manifest_parts: number;
+  /** Reads and snapshots that keep what they read from, and how long the oldest one has. */
+  readonly pins: number;
+  readonly oldest_pin_seconds: number;
+  /** Counter: those that stood still for too long and were let go. */
+  readonly pins_expired: number;
+  /** Parts that were merged and that a pin still keeps. */
+  readonly parts_retired: number;
   readonly unsealed_generations: number;
   readonly unsealed_bytes: number;
   readonly block_cache_bytes: number;

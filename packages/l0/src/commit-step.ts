@@ -1,12 +1,12 @@
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
-import type { Appended, Expectation, LogRecord } from "@ehdb/contracts";
+import type { Appended, Commit, Expectation } from "@ehdb/contracts";
 import type { EngineTime, Journal } from "@ehdb/journal";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import { offsetOf, placeAt } from "./chunks.ts";
 import type { CommitStep as Step } from "./commit-line.ts";
 import type { Counters } from "./counters.ts";
 import type { Dataset } from "./dataset.ts";
-import { COMMIT_FORMAT, COMMIT_HEADER_BYTES, operation, writeOp } from "./envelope.ts";
+import { COMMIT_FORMAT, COMMIT_HEADER_BYTES, isOfLog, operation, writeOp } from "./envelope.ts";
 import { unknownId } from "./heads.ts";
 import type { Heads } from "./heads.ts";
 import type { KnownId } from "./log-table.ts";
@@ -56,7 +56,7 @@ export class CommitStep implements Step {
       }
       if (repeated !== undefined) {
         context.counters.dedupe_hits++;
-        this.#answer(context, write, () => void this.#repeat(write, repeated));
+        this.#answer(context, write, () => write.resolve(repeated));
         return undefined;
       }
       const conflict = conflictOf(context, write);
@@ -111,7 +111,8 @@ export class CommitStep implements Step {
       if (op.operation === operation.append) {
         appended.push({ sort: op.sort, version: op.version });
         active.addAppend(op.to, at, revision, op.key, op.version, op.id);
-      } else active.addWrite(op.to, at, revision, op.key);
+      } else if (op.operation === operation.erase) active.addErasure(op.to);
+      else active.addWrite(op.to, at, revision, op.key);
     }
     counters.commits++;
     counters.appends += batch.ops.length;
@@ -127,15 +128,6 @@ export class CommitStep implements Step {
     write.answersAt(store.accepted, answer);
     acknowledgements.wait(write);
   }
-
-  async #repeat(write: Write, { first, appended }: Repeated): Promise<void> {
-    try {
-      const { time } = (await first.source.recordAt(first.sort)) as LogRecord;
-      write.resolve({ revision: first.revision, time, appended, isDuplicate: true });
-    } catch (error) {
-      write.reject(error);
-    }
-  }
 }
 
 /** Finds the heads, and loads what of heads and ids isn't in memory; `undefined` when all is. */
@@ -143,7 +135,7 @@ function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<vo
   let loads: Promise<void>[] | undefined;
   let before: StagedOp | undefined;
   for (const op of batch.ops) {
-    if (op.operation !== operation.append) continue;
+    if (!isOfLog(op.operation)) continue;
     const { to, key, id } = op;
     if (before !== undefined && before.to === to && before.key === key) op.head = before.head;
     else {
@@ -162,15 +154,10 @@ function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<vo
   return loads === undefined ? undefined : Promise.all(loads).then(() => undefined);
 }
 
-interface Repeated {
-  readonly first: KnownId;
-  readonly appended: readonly Appended[];
-}
-
 /**
- * The commit that wrote all of the batch's appends before, when there is one. ID_REUSED when an id is known in any other way.
+ * The answer of the commit that wrote all of the batch's appends before, when there is one. ID_REUSED when an id is known in any other way.
  */
-function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Repeated | EhdbError | undefined {
+function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Write): Commit | EhdbError | undefined {
   if (!ops.some(({ id }) => id !== undefined)) return undefined;
   const appends = ops.filter((op) => op.operation === operation.append);
   const found = appends.map(({ to, key, id }) => (id === undefined ? unknownId : heads.findId(to, key, id, loaded)));
@@ -184,7 +171,7 @@ function repeatedCommit({ heads }: CommitContext, { batch: { ops }, loaded }: Wr
     appended.push({ sort: (known as KnownId).sort, version: (known as KnownId).version });
   }
   if (!isInOrder(appends, appended)) return reused(appends[place] as StagedOp, first, "in another order");
-  return { first, appended };
+  return { revision: first.revision, time: first.time, appended, isDuplicate: true };
 }
 
 function difference(op: StagedOp, known: KnownId | null | undefined, first: KnownId): string | undefined {
@@ -230,8 +217,8 @@ function holds(expectation: Exclude<Expectation, "any">, actual: number): boolea
 
 /** Gives each append its version and its place in its log. */
 function mint({ ops }: StagedBatch): void {
-  if (ops.length === 1) {
-    const op = ops[0] as StagedOp;
+  if (ops.length === 1 && ops[0]?.operation === operation.append) {
+    const [op] = ops;
     op.version = op.head + 1;
     op.sort = op.to.nextSort;
     return;
@@ -240,6 +227,8 @@ function mint({ ops }: StagedBatch): void {
   const versions = new Map<Dataset, Map<string, number>>();
   for (const op of ops) {
     const { to, key } = op;
+    // It reaches no record that is still to come.
+    if (op.operation === operation.erase) op.version = Math.min(op.version, op.head + 1);
     if (op.operation !== operation.append) continue;
     let ofLog = versions.get(to);
     if (ofLog === undefined) versions.set(to, (ofLog = new Map<string, number>()));

@@ -10,6 +10,14 @@ export interface Counters {
   seals: number;
   seal_failed: number;
   sealed_bytes: number;
+  merges: number;
+  merge_failed: number;
+  parts_merged: number;
+  merged_bytes: number;
+  records_superseded: number;
+  records_erased: number;
+  records_dropped: number;
+  parts_dropped: number;
   reads: number;
   cold_loads: number;
   read_errors: number;
@@ -27,6 +35,14 @@ export function noCounts(): Counters {
     seals: 0,
     seal_failed: 0,
     sealed_bytes: 0,
+    merges: 0,
+    merge_failed: 0,
+    parts_merged: 0,
+    merged_bytes: 0,
+    records_superseded: 0,
+    records_erased: 0,
+    records_dropped: 0,
+    parts_dropped: 0,
     reads: 0,
     cold_loads: 0,
     read_errors: 0,

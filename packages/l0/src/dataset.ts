@@ -17,6 +17,8 @@ export class Dataset {
   cuts: DatasetMeta["cuts"];
   /** Of a log: the position that the next record gets. */
   nextSort: number;
+  /** See `DatasetMeta`; it counts at once, before it's durable. */
+  floor: number;
   /**
    * The head of keys as far as parts know it: a log's last version, a map's live revision; 0 for none. What is newer stands in
    * the generations, which are asked first.
@@ -33,12 +35,13 @@ export class Dataset {
     this.order = meta.order;
     this.cuts = meta.cuts;
     this.nextSort = nextSort;
+    this.floor = meta.floor;
   }
 
-  /** What the manifest is to know. */
-  get meta(): DatasetMeta {
-    const { id, name, order, nextSort, cuts } = this;
-    return { id, name, order, nextSort, cuts };
+  /** For an edit of the manifest. */
+  get identity(): Pick<DatasetMeta, "id" | "name" | "order"> {
+    const { id, name, order } = this;
+    return { id, name, order };
   }
 
   /** From here on positions are given in `epoch`. */

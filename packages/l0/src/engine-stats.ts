@@ -2,9 +2,15 @@ import type { EngineStats } from "./api.ts";
 import type { Counters } from "./counters.ts";
 import type { Opened } from "./engine.ts";
 import { noLookups } from "./part/lookup-counts.ts";
+import type { Pins } from "./pins.ts";
 import type { Run } from "./run.ts";
 
-export function engineStats(counters: Counters, run: Run, { sealed, options, recovered }: Opened): EngineStats {
+export function engineStats(
+  counters: Counters,
+  run: Run,
+  { sealed, options, recovered }: Opened,
+  pins: Pins,
+): EngineStats {
   const manifest = sealed.manifestStats;
   const { cache, counts: lookups = noLookups() } = sealed.context;
   const { generations } = run.store.view;
@@ -22,6 +28,13 @@ export function engineStats(counters: Counters, run: Run, { sealed, options, rec
     manifest_versions_retained: manifest.versionsRetained,
     manifest_errors: manifest.errors,
     manifest_parts: sealed.state.parts.size,
+    orphans_reclaimed: sealed.reclaimed.files,
+    orphan_bytes: sealed.reclaimed.bytes,
+    reclaim_failed: sealed.reclaimed.failed,
+    pins: pins.counts.pins,
+    oldest_pin_seconds: pins.counts.oldestMillis / 1000,
+    pins_expired: pins.counts.expired,
+    parts_retired: pins.waiting,
     unsealed_generations: generations.length,
     unsealed_bytes: sum(generations.map(({ chunks }) => chunks.bytes)),
     block_cache_bytes: cache.stats.bytes,

@@ -1,7 +1,15 @@
 import { EhdbError, invalidArgument, isEhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
-import type { Commit, LogDataset, MapDataset, WriteBatch } from "@ehdb/contracts";
+import type { Commit, DatasetOrder, LogDataset, MapDataset, WriteBatch } from "@ehdb/contracts";
 import type { CloseReport, Durability, Journal } from "@ehdb/journal";
-import type { DurableEngine, EngineHeads, EngineRecovery, EngineState, EngineStats } from "./api.ts";
+import type {
+  DurableEngine,
+  EngineHeads,
+  EngineRecovery,
+  EngineState,
+  EngineStats,
+  RetentionLimits,
+  Snapshot,
+} from "./api.ts";
 import { CommitLine } from "./commit-line.ts";
 import { CommitStep } from "./commit-step.ts";
 import type { ContentHash } from "./content-hash.ts";
@@ -15,11 +23,14 @@ import { News } from "./news.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { checkSignal, checkWhole } from "./read-options.ts";
 import { PayloadMemory } from "./payload-memory.ts";
+import { Pins } from "./pins.ts";
 import type { ReadContext } from "./read-context.ts";
 import { countedBatches } from "./reading.ts";
 import type { Recovered } from "./recovery.ts";
 import { Run } from "./run.ts";
+import { checkLimits, floorFor } from "./retention.ts";
 import type { Sealed } from "./sealed.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { noDataset, StagedBatch, wrongOrder } from "./staged-batch.ts";
 
 /** What an open has found and opened. */
@@ -30,7 +41,7 @@ export interface Opened {
   readonly recovered: Recovered;
   readonly hash: ContentHash;
   /** Recovers again, after the journal has. */
-  readonly recoverAgain: () => Promise<Recovered>;
+  readonly recoverAgain: (partsVersion: number) => Promise<Recovered>;
 }
 
 /** An open engine: commits, reads and seals meet over one store, which a reopen replaces. */
@@ -42,6 +53,7 @@ export class OpenEngine implements DurableEngine {
   readonly #news: News;
   readonly #reads: ReadContext;
   readonly #memory = new PayloadMemory();
+  readonly #pins: Pins;
   #run: Run;
   /** Why commits are refused for good, when what is on disk is damaged. */
   #damage: EhdbError | undefined;
@@ -52,6 +64,7 @@ export class OpenEngine implements DurableEngine {
 
   constructor(opened: Opened) {
     this.#opened = opened;
+    this.#pins = new Pins(opened.options.host.clock, opened.options.pinIdleSeconds);
     this.#run = this.#begin(opened.recovered);
     this.recovery = opened.recovered.report;
     this.#line = new CommitLine(new CommitStep(() => this.#run));
@@ -95,15 +108,13 @@ export class OpenEngine implements DurableEngine {
 
   log(name: string): LogDataset {
     this.#assertOpen();
-    const dataset = this.#dataset(name);
-    if (dataset.order !== "by-sort") throw wrongOrder(dataset, "by-sort");
+    this.#assertOrder(name, "by-sort");
     return new LogReads(this.#reads, name);
   }
 
   map(name: string): MapDataset {
     this.#assertOpen();
-    const dataset = this.#dataset(name);
-    if (dataset.order !== "by-key") throw wrongOrder(dataset, "by-key");
+    this.#assertOrder(name, "by-key");
     return new MapReads(this.#reads, name);
   }
 
@@ -180,8 +191,82 @@ export class OpenEngine implements DurableEngine {
     return await this.#reopening;
   }
 
+  snapshot(): Snapshot {
+    this.#assertOpen();
+    return snapshotOf(this.#reads, this.#pins.pin(this.#run.store.view), this.revision, {
+      log: (name) => this.#assertOrder(name, "by-sort"),
+      map: (name) => this.#assertOrder(name, "by-key"),
+    });
+  }
+
+  async merge(options: { readonly dataset?: string } = {}): Promise<void> {
+    this.#assertOpen();
+    refuseUnknown(options, ["dataset"], "");
+    const run = this.#run;
+    run.assertTakes();
+    const wanted = options.dataset === undefined ? [...run.store.byId.values()] : [this.#dataset(options.dataset)];
+    for (const dataset of wanted) await run.merger.full(dataset);
+  }
+
+  async runPendingMerges(): Promise<number> {
+    this.#assertOpen();
+    this.#run.assertTakes();
+    return await this.#run.merger.runPending();
+  }
+
+  async sealAged(): Promise<boolean> {
+    this.#assertOpen();
+    this.#run.assertTakes();
+    if (!this.#run.freezeAged()) return false;
+    await this.seal();
+    return true;
+  }
+
+  async raiseFloor(name: string, position: number): Promise<void> {
+    this.#assertOpen();
+    const dataset = this.#assertOrder(name, "by-sort");
+    checkWhole("position", position, 0);
+    const last = this.log(name).last;
+    if (position > last + 1) {
+      const message = `position ${position} of ${name} is beyond the end: at most all up to ${last} can be dropped`;
+      throw new EhdbError("OUT_OF_RANGE", message, { position, last });
+    }
+    const run = this.#run;
+    run.assertTakes();
+    // A crash mustn't take back what lies below, and give its positions to others.
+    await this.#opened.journal.flush();
+    await run.merger.raiseFloor(dataset, position);
+  }
+
+  async retain(name: string, limits: RetentionLimits): Promise<number> {
+    this.#assertOpen();
+    const dataset = this.#assertOrder(name, "by-sort");
+    const floor = floorFor(dataset, this.#run.store.view, checkLimits(limits), this.#opened.options.host.clock.now());
+    if (floor > dataset.floor) await this.raiseFloor(name, floor);
+    return this.log(name).first;
+  }
+
+  async scavenge(): Promise<void> {
+    this.#assertOpen();
+    const run = this.#run;
+    run.assertTakes();
+    await this.seal();
+    for (const dataset of run.store.byId.values()) await run.merger.full(dataset, { keepHistory: false });
+    const { journal, sealed } = this.#opened;
+    // What is sealed goes from the journal with the segment that it's in.
+    await journal.roll();
+    await journal.dropBefore(sealed.state.sealedThrough + 1);
+    await this.reclaimOrphans();
+  }
+
+  async reclaimOrphans(): Promise<{ readonly files: number; readonly bytes: number }> {
+    this.#assertOpen();
+    this.#run.assertTakes();
+    return await this.#opened.sealed.reclaimOrphans();
+  }
+
   stats(): EngineStats {
-    return engineStats(this.#counters, this.#run, this.#opened);
+    return engineStats(this.#counters, this.#run, this.#opened, this.#pins);
   }
 
   async close(): Promise<CloseReport> {
@@ -195,7 +280,7 @@ export class OpenEngine implements DurableEngine {
 
   #begin(recovered: Recovered): Run {
     const { options, journal, sealed } = this.#opened;
-    return new Run(options, journal, sealed, recovered, this.#counters, {
+    return new Run(options, journal, sealed, recovered, this.#counters, this.#pins, {
       // Not whether it's closed: what was called before a close is still taken in.
       assertOpen: () => {
         if (this.#damage !== undefined) throw this.#damage;
@@ -218,7 +303,7 @@ export class OpenEngine implements DurableEngine {
     this.#line.rejectAll(reason);
     await before.end(reason);
     await journal.reopen();
-    const recovered = await recoverAgain();
+    const recovered = await recoverAgain(before.store.view.partsVersion + 1);
     this.#run = this.#begin(recovered);
     this.recovery = recovered.report;
     this.#isBehind = false;
@@ -236,6 +321,7 @@ export class OpenEngine implements DurableEngine {
     await this.#run.acknowledgements.quiet();
     await this.#run.sealBeforeClose();
     await this.#run.end(closed);
+    this.#pins.close();
     const report = await this.#opened.journal.close();
     await this.#opened.sealed.close();
     this.#news.announce();
@@ -245,6 +331,7 @@ export class OpenEngine implements DurableEngine {
   #readContext(): ReadContext {
     return {
       view: () => this.#run.store.view,
+      pin: () => this.#pins.pin(this.#run.store.view),
       readable: () => this.revision,
       epoch: () => this.epoch,
       dataset: (name) => this.#dataset(name),
@@ -261,6 +348,7 @@ export class OpenEngine implements DurableEngine {
         countedBatches(begin, {
           begun: () => {
             this.#counters.reads++;
+            return this.#pins.pin(this.#run.store.view);
           },
           step: () => {
             this.#assertOpen();
@@ -271,6 +359,12 @@ export class OpenEngine implements DurableEngine {
           },
         }),
     };
+  }
+
+  #assertOrder(name: string, order: DatasetOrder): Dataset {
+    const dataset = this.#dataset(name);
+    if (dataset.order !== order) throw wrongOrder(dataset, order);
+    return dataset;
   }
 
   #dataset(name: string): Dataset {

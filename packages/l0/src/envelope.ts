@@ -8,11 +8,11 @@ import { writeName } from "./names.ts";
  *     commit := u8 format, 1 | f64 time | op*                              one record of the journal; its sequence is the revision
  *     entry  := f64 revision | f64 time | op                               in a part
  *     op     := u32 bytes of all that follow | u8 kind | u8 dataset | u16 key bytes
- *             | f64 sort | f64 version                                     when it's an append
+ *             | f64 sort | f64 version                                     when it's an append, or an erase, which has no sort: 0
  *             | key | u16 id bytes, id, 8 bytes of content hash            the last three when the kind has the bit `hasId`
  *             | payload
  */
-export const operation = { append: 1, put: 2, delete: 3 } as const;
+export const operation = { append: 1, put: 2, delete: 3, erase: 4 } as const;
 export type Operation = (typeof operation)[keyof typeof operation];
 /** Bit of a kind: an id and a content hash stand before the payload. */
 export const hasId = 16;
@@ -23,6 +23,11 @@ export const ENTRY_HEADER_BYTES = 16;
 export const HASH_BYTES = 8;
 const placeBytes = 16;
 const opHeaderBytes = 8;
+
+/** An op of a log: it has a sort and a version. Of an erase the version is the first that stays. */
+export function isOfLog(op: Operation): boolean {
+  return op === operation.append || op === operation.erase;
+}
 
 /** What an op says, to be written, and how many bytes of UTF-8 its key and id take: 0 for no id, which has no hash. */
 export interface OpContent {
@@ -38,20 +43,20 @@ export interface OpContent {
 
 export function opBytes(op: OpContent): number {
   const id = op.idBytes === 0 ? 0 : 2 + op.idBytes + HASH_BYTES;
-  return opHeaderBytes + (op.operation === operation.append ? placeBytes : 0) + op.keyBytes + id + op.payload.length;
+  return opHeaderBytes + (isOfLog(op.operation) ? placeBytes : 0) + op.keyBytes + id + op.payload.length;
 }
 
 /** Writes an op at `at`, where the caller has made room, and returns the offset behind it. Sort and version are only an append's. */
 export function writeOp(into: Buffer, at: number, op: OpContent, sort: number, version: number): number {
   const end = at + opBytes(op);
-  const isAppend = op.operation === operation.append;
+  const hasPlace = isOfLog(op.operation);
   const { keyBytes, idBytes } = op;
   into.writeUInt32LE(end - at - 4, at);
   into[at + 4] = op.operation | (idBytes === 0 ? 0 : hasId);
   into[at + 5] = op.dataset;
   into.writeUInt16LE(keyBytes, at + 6);
   let next = at + opHeaderBytes;
-  if (isAppend) {
+  if (hasPlace) {
     into.writeDoubleLE(sort, next);
     into.writeDoubleLE(version, next + 8);
     next += placeBytes;
@@ -82,12 +87,12 @@ export function opEnd(bytes: Buffer, at: number): number {
   return at + 4 + bytes.readUInt32LE(at);
 }
 
-/** Of an append. */
+/** Of an op of a log. */
 export function sortAt(bytes: Buffer, at: number): number {
   return bytes.readDoubleLE(at + opHeaderBytes);
 }
 
-/** Of an append. */
+/** Of an op of a log. */
 export function versionAt(bytes: Buffer, at: number): number {
   return bytes.readDoubleLE(at + opHeaderBytes + 8);
 }
@@ -151,12 +156,12 @@ export function isWholeOp(bytes: Buffer, at: number, limit: number): boolean {
   const end = opEnd(bytes, at);
   const kind = bytes[at + 4] as number;
   const op = kind & 15;
-  if (end > limit || op < operation.append || op > operation.delete || (kind & ~(15 | hasId)) !== 0) return false;
+  if (end > limit || op < operation.append || op > operation.erase || (kind & ~(15 | hasId)) !== 0) return false;
   const keyEnd = keyStart(bytes, at) + bytes.readUInt16LE(at + 6);
   if ((kind & hasId) === 0) return keyEnd <= end;
   return keyEnd + 2 <= end && keyEnd + 2 + bytes.readUInt16LE(keyEnd) + HASH_BYTES <= end;
 }
 
 function keyStart(bytes: Buffer, at: number): number {
-  return at + opHeaderBytes + (operationAt(bytes, at) === operation.append ? placeBytes : 0);
+  return at + opHeaderBytes + (isOfLog(operationAt(bytes, at)) ? placeBytes : 0);
 }

@@ -8,6 +8,7 @@ import {
   COMMIT_HEADER_BYTES,
   datasetAt,
   idAt,
+  isOfLog,
   isWholeOp,
   keyTextAt,
   opEnd,
@@ -58,6 +59,12 @@ export class Generation {
     dataset.nextSort++;
   }
 
+  /** The table says that the dataset has something to be sealed. */
+  addErasure(dataset: Dataset): void {
+    this.records++;
+    this.#log(dataset);
+  }
+
   addWrite(dataset: Dataset, place: Place, revision: number, key: string): void {
     this.records++;
     this.#map(dataset).add(place, revision, key);
@@ -79,7 +86,14 @@ export class Generation {
       if (dataset === undefined)
         throw unreadable(revision, `it writes to a dataset number ${datasetAt(buffer, at)}, which isn't known`);
       const key = keyTextAt(buffer, at);
-      if (operationAt(buffer, at) !== operation.append) {
+      const op = operationAt(buffer, at);
+      if (isOfLog(op) !== (dataset.order === "by-sort"))
+        throw unreadable(revision, `its operation ${op} isn't one of ${dataset.name}, which is ${dataset.order}`);
+      if (op === operation.erase) {
+        this.addErasure(dataset);
+        continue;
+      }
+      if (op !== operation.append) {
         this.addWrite(dataset, placeAt(place, at), revision, key);
         continue;
       }

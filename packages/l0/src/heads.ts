@@ -6,6 +6,7 @@ import type { KnownId } from "./log-table.ts";
 import type { MapEntry } from "./part/entry-cells.ts";
 import type { LogPart } from "./part/log-part.ts";
 import { searchId, searchKey } from "./part/search-key.ts";
+import type { Pins } from "./pins.ts";
 import type { Store } from "./store.ts";
 import { logParts, mapParts } from "./view.ts";
 import type { View } from "./view.ts";
@@ -18,9 +19,11 @@ export class Heads {
   readonly #store: Store;
   readonly #window: number;
   readonly #counters: Pick<Counters, "cold_loads">;
+  readonly #pins: Pins;
 
-  constructor(store: Store, window: number, counters: Pick<Counters, "cold_loads">) {
+  constructor(store: Store, window: number, counters: Pick<Counters, "cold_loads">, pins: Pins) {
     this.#counters = counters;
+    this.#pins = pins;
     this.#store = store;
     this.#window = window;
   }
@@ -39,10 +42,16 @@ export class Heads {
   }
 
   async loadHead(dataset: Dataset, key: string, loaded: Loaded): Promise<void> {
-    const { view } = this.#store;
+    const pin = this.#pins.pin(this.#store.view);
+    const { view } = pin;
     const { fills } = dataset;
     this.#counters.cold_loads++;
-    const head = await sealedHead(view, dataset, key);
+    let head: number;
+    try {
+      head = await sealedHead(view, dataset, key);
+    } finally {
+      pin.release();
+    }
     loaded.setHead(dataset, key, head, view.partsVersion);
     // A part that is being added may know better than what was read.
     const isStale = this.#store.view.partsVersion !== view.partsVersion || dataset.fills !== fills;
@@ -64,21 +73,26 @@ export class Heads {
     for (const part of parts) {
       const known = part.findIdCached(wanted);
       if (known === undefined) return undefined;
-      if (known !== null) return this.#within(dataset, { ...known, source: part });
+      if (known !== null) return this.#within(dataset, known);
     }
     return unknownId;
   }
 
   async loadId(dataset: Dataset, key: string, id: string, loaded: Loaded): Promise<void> {
-    const { view } = this.#store;
+    const pin = this.#pins.pin(this.#store.view);
+    const { view } = pin;
     const wanted = searchId(searchKey(key), id);
     let found: KnownId | typeof unknownId = unknownId;
     this.#counters.cold_loads++;
-    for (const part of this.#partsWithin(view, dataset)) {
-      const known = await part.findId(wanted);
-      if (known === undefined) continue;
-      found = { ...known, source: part };
-      break;
+    try {
+      for (const part of this.#partsWithin(view, dataset)) {
+        const known = await part.findId(wanted);
+        if (known === undefined) continue;
+        found = known;
+        break;
+      }
+    } finally {
+      pin.release();
     }
     loaded.setId(dataset, key, id, found, view.partsVersion);
   }

@@ -28,6 +28,10 @@ export class LogReads implements LogDataset {
     return this.#name;
   }
 
+  get first(): number {
+    return Math.max(1, this.#dataset.floor);
+  }
+
   get last(): number {
     return lastSort(this.#context.view(), this.#dataset, this.#context.readable());
   }
@@ -51,30 +55,35 @@ export class LogReads implements LogDataset {
   async version(key: string): Promise<number> {
     nameBytes("key", key);
     this.#context.beginRead();
-    const view = this.#context.view();
-    return (await this.#versions(view, key, this.#context.readable()))?.last ?? 0;
+    const pin = this.#context.pin();
+    try {
+      return (await this.#versions(pin.view, key, this.#context.readable()))?.last ?? 0;
+    } finally {
+      pin.release();
+    }
   }
 
   scan(options: LogReadOptions = {}): Batches<LogRecord> {
     checkLogOptions(options);
-    return this.#context.reading(() => this.#scan(options), options.signal);
+    return this.#context.reading((pin) => this.#scan(pin.view, options), options.signal);
   }
 
   read(key: string, options: LogReadOptions = {}): Batches<LogRecord> {
     nameBytes("key", key);
     checkLogOptions(options);
-    return this.#context.reading(() => this.#read(key, options), options.signal);
+    return this.#context.reading((pin) => this.#read(pin.view, key, options), options.signal);
   }
 
   get #dataset(): Dataset {
     return this.#context.dataset(this.#name);
   }
 
-  async *#scan(options: LogReadOptions): AsyncGenerator<readonly LogRecord[]> {
-    const view = this.#context.view();
+  async *#scan(view: View, options: LogReadOptions): AsyncGenerator<readonly LogRecord[]> {
     const readable = this.#context.readable();
     const dataset = this.#dataset;
-    const range = logRange(options, 1, lastSort(view, dataset, readable));
+    const { first } = this;
+    assertAbove(options, first, this.#name);
+    const range = logRange(options, first, lastSort(view, dataset, readable));
     const all = logParts(view, dataset);
     const wanted = all.filter(({ meta }) => meta.lastSort >= range.from && meta.firstSort <= range.to);
     this.#context.pruned(all.length - wanted.length);
@@ -88,21 +97,29 @@ export class LogReads implements LogDataset {
     yield* limited([...parts, ...tables], range);
   }
 
-  async *#read(key: string, options: LogReadOptions): AsyncGenerator<readonly LogRecord[]> {
-    const view = this.#context.view();
+  async *#read(view: View, key: string, options: LogReadOptions): AsyncGenerator<readonly LogRecord[]> {
+    const { first } = this;
     const readable = this.#context.readable();
     const dataset = this.#dataset;
     const known = await this.#versions(view, key, readable);
     if (known === undefined) return;
     const range = logRange(options, 1, known.last);
     const wanted = searchKey(key);
-    const parts = logParts(view, dataset).map(
-      (part) => () => part.read(wanted, { from: range.from, to: range.to, direction: directionOf(range) }),
-    );
+    const parts = logParts(view, dataset)
+      .filter(({ meta }) => meta.lastSort >= first)
+      .map((part) => () => {
+        const records = part.read(wanted, { from: range.from, to: range.to, direction: directionOf(range) });
+        return part.meta.firstSort < first ? above(records, first) : records;
+      });
     const tables = tablesOf(view, dataset).flatMap((table) => {
       const versions = table.versions(key, readable);
       if (versions === undefined) return [];
-      return [() => slices(versions.first, versions.last, range, (version) => table.ofKey(key, version))];
+      return [
+        () => {
+          const records = slices(versions.first, versions.last, range, (version) => table.ofKey(key, version));
+          return table.firstSort < first ? above(records, first) : records;
+        },
+      ];
     });
     yield* limited([...parts, ...tables], range);
   }
@@ -121,6 +138,20 @@ export class LogReads implements LogDataset {
     }
     return undefined;
   }
+}
+
+/** What lies below the log's first position is gone, whether it was dropped already or not. */
+async function* above(
+  batches: AsyncIterable<readonly LogRecord[]> | Iterable<readonly LogRecord[]>,
+  first: number,
+): AsyncGenerator<readonly LogRecord[]> {
+  for await (const records of batches) yield records.filter(({ sort }) => sort >= first);
+}
+
+function assertAbove({ from, direction }: LogReadOptions, first: number, name: string): void {
+  if (direction === "backwards" || from === undefined || from < 1 || from >= first) return;
+  const message = `position ${from} of ${name} has been dropped: the first one that can be read is ${first}. Begin there`;
+  throw new EhdbError("COMPACTED", message, { from, first });
 }
 
 type Source = () => AsyncIterable<readonly LogRecord[]> | Iterable<readonly LogRecord[]>;

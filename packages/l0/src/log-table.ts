@@ -16,17 +16,12 @@ export interface KnownId {
   readonly sort: number;
   readonly version: number;
   readonly revision: number;
+  readonly time: number;
   readonly hash: Uint8Array;
-  /** Where the record itself is. */
-  readonly source: RecordSource;
-}
-
-export interface RecordSource {
-  recordAt(sort: number): LogRecord | undefined | Promise<LogRecord | undefined>;
 }
 
 /** The records of one log dataset in one generation: places, not objects. */
-export class LogTable implements RecordSource {
+export class LogTable {
   readonly firstSort: number;
   readonly #commits: CommitIndex;
   readonly #places: Place[] = [];
@@ -79,9 +74,9 @@ export class LogTable implements RecordSource {
   findId(key: string, id: string): KnownId | undefined {
     const index = this.#ids.get(idKey(key, id));
     if (index === undefined) return undefined;
-    const { sort, version, revision } = this.at(index);
+    const { sort, version, revision, time } = this.at(index);
     const place = this.#places[index] as Place;
-    return { sort, version, revision, hash: hashAt(this.#commits.chunks.buffer(place), offsetOf(place)), source: this };
+    return { sort, version, revision, time, hash: hashAt(this.#commits.chunks.buffer(place), offsetOf(place)) };
   }
 
   /** How many records there are up to `revision`. */
@@ -94,10 +89,6 @@ export class LogTable implements RecordSource {
     const revision = this.#revisions[index] as number;
     const buffer = this.#commits.chunks.buffers[chunkOf(place)] as Buffer;
     return logRecordAt(buffer, offsetOf(place), revision, this.#commits.timeOf(revision));
-  }
-
-  recordAt(sort: number): LogRecord {
-    return this.at(sort - this.firstSort);
   }
 
   /** The record of a key with this version, which is there. */

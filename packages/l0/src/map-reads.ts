@@ -33,17 +33,22 @@ export class MapReads implements MapDataset {
   async get(key: string): Promise<MapRecord | undefined> {
     nameBytes("key", key);
     this.#context.beginRead();
-    const found = await newest(this.#context.view(), this.#context.dataset(this.#name), key, this.#context.readable());
+    const pin = this.#context.pin();
+    let found: MapEntry | undefined;
+    try {
+      found = await newest(pin.view, this.#context.dataset(this.#name), key, this.#context.readable());
+    } finally {
+      pin.release();
+    }
     return found === undefined || found.operation === operation.delete ? undefined : found.record;
   }
 
   scan(options: MapScanOptions = {}): Batches<MapRecord> {
     const range = keyRange(options);
-    return this.#context.reading(() => this.#scan(range), range.signal);
+    return this.#context.reading((pin) => this.#scan(pin.view, range), range.signal);
   }
 
-  async *#scan(range: KeyRange): AsyncGenerator<readonly MapRecord[]> {
-    const view = this.#context.view();
+  async *#scan(view: View, range: KeyRange): AsyncGenerator<readonly MapRecord[]> {
     const readable = this.#context.readable();
     const dataset = this.#context.dataset(this.#name);
     const { from, before } = range;

@@ -1,6 +1,9 @@
 import type { DatasetOrder } from "@ehdb/contracts";
 
-/** What the manifest knows of a part: enough to leave it out of a read without opening it. */
+/**
+ * What the manifest knows of a part: enough to leave it out of a read without opening it. Its ranges are what it covers: what
+ * merges dropped at its edges, or all that was in it, may be gone.
+ */
 export interface PartMeta {
   /** Never used twice. The file is `parts/<id, 12 digits>.part`. */
   readonly id: number;
@@ -10,15 +13,17 @@ export interface PartMeta {
   readonly level: number;
   readonly records: number;
   readonly fileBytes: number;
-  /** Of a log: the first and last position. 0 of a map. */
+  /** Of a log: the first and last position; 0 when it covers none. 0 of a map. */
   readonly firstSort: number;
   readonly lastSort: number;
   readonly firstRevision: number;
   readonly lastRevision: number;
   readonly firstTime: number;
   readonly lastTime: number;
-  /** Records with an id. */
+  /** Ids that it knows, of records that are gone too. */
   readonly ids: number;
+  /** Of a log: keys whose earlier versions are erased from the parts before it, too. */
+  readonly erasures: number;
 }
 
 /** What the manifest knows of a dataset. */
@@ -34,7 +39,27 @@ export interface DatasetMeta {
    * back by a crash.
    */
   readonly cuts: readonly { readonly epoch: number; readonly firstSort: number }[];
+  /** The last sealed commit that wrote to it; 0 for none. */
+  readonly lastRevision: number;
+  /**
+   * Of a log: the first position that can be read. Of a map: the revision up to which only the newest version of a key is kept.
+   * It's durable before anything goes that lies below it, and never falls.
+   */
+  readonly floor: number;
+  /** Entries of a map that merges dropped because newer ones had taken their place; for ever, as the next two. */
+  readonly superseded: number;
+  /** Records of a log that merges dropped because they were erased. */
+  readonly erased: number;
+  /** Records of a log that merges dropped because they were below the floor. */
+  readonly dropped: number;
 }
+
+export function newDataset(id: number, name: string, order: DatasetOrder): DatasetMeta {
+  return { id, name, order, nextSort: 1, cuts: [], lastRevision: 0, floor: 0, superseded: 0, erased: 0, dropped: 0 };
+}
+
+/** What an edit says of a dataset: its identity, and what has changed. */
+export type DatasetEdit = Pick<DatasetMeta, "id" | "name" | "order"> & Partial<DatasetMeta>;
 
 /** One change of what is sealed. All of it or none is durable. */
 export interface ManifestEdit {
@@ -43,7 +68,7 @@ export interface ManifestEdit {
   /** Commits up to this revision are in parts: what the journal still holds of them is not replayed. */
   readonly sealedThrough?: number;
   /** The datasets that are new or have changed. */
-  readonly datasets?: readonly DatasetMeta[];
+  readonly datasets?: readonly DatasetEdit[];
   /** Engine time of the last sealed commit. */
   readonly time?: number;
 }

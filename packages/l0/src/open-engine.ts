@@ -31,17 +31,17 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
   try {
     const { host, dir, manifestRetain: retain, encryption, blockCacheBytes } = resolved;
     manifest = await openManifest({ host, dir, retain, epoch: journal.epoch });
-    handles = new PartHandles(host);
+    handles = new PartHandles(host.files);
     const sealed = new Sealed(resolved, manifest, {
-      host,
       handles,
       cache: new BlockCache(blockCacheBytes),
       counts: noLookups(),
       encryption,
     });
     const opened = { options: resolved, journal, sealed, hash };
-    const recoverAgain = (): Promise<Recovered> => recoverStore(resolved, journal, sealed);
-    return new OpenEngine({ ...opened, recovered: await recoverAgain(), recoverAgain });
+    const recoverFrom = (partsVersion: number): Promise<Recovered> =>
+      recoverStore(resolved, journal, sealed, partsVersion);
+    return new OpenEngine({ ...opened, recovered: await recoverFrom(0), recoverAgain: recoverFrom });
   } catch (error) {
     await manifest?.close();
     await handles?.close();
@@ -68,21 +68,26 @@ async function refuseJournal({ host, dir }: ResolvedOptions): Promise<void> {
 }
 
 /** What stands in parts and journal, in memory; and in the manifest, that another epoch has begun. */
-async function recoverStore(options: ResolvedOptions, journal: Journal, sealed: Sealed): Promise<Recovered> {
+async function recoverStore(
+  options: ResolvedOptions,
+  journal: Journal,
+  sealed: Sealed,
+  partsVersion: number,
+): Promise<Recovered> {
   const { host, datasets: specs } = options;
   const known = [...sealed.state.datasets.values()];
   const metas = datasetsFor(specs, known);
   const recovered = await recover(
-    { host, journal, specs, metas, fullness: options, parts: sealed.parts() },
+    { host, journal, specs, metas, fullness: options, parts: sealed.parts(), partsVersion },
     sealed.state,
   );
-  const datasets = [...recovered.store.byId.values()].map(({ meta }) => meta);
-  // What isn't sealed gets its positions again when it's replayed.
-  const sealedMetas = datasets.map((meta) => ({
-    ...meta,
-    nextSort: sealed.state.datasets.get(meta.id)?.nextSort ?? 1,
-  }));
-  if (journal.state !== "read-only") await sealed.begin({ datasets: sealedMetas });
+  // Without the next position: what isn't sealed gets its positions again when it's replayed.
+  const datasets = [...recovered.store.byId.values()].map(({ identity, cuts }) => ({ ...identity, cuts }));
+  if (journal.state !== "read-only") {
+    await sealed.begin({ datasets });
+    // What can't be removed is there still at the next open.
+    await sealed.reclaimOrphans().catch(() => undefined);
+  }
   return recovered;
 }
 

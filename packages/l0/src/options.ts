@@ -22,6 +22,9 @@ export interface ResolvedOptions extends Fullness {
   readonly maxInFlightBytes: number;
   readonly reserveBytes: number;
   readonly manifestRetain: number;
+  readonly background: boolean;
+  readonly historyRevisions: number;
+  readonly pinIdleSeconds: number;
   readonly blockingSync: boolean;
   readonly lockTimeoutMillis: number;
 }
@@ -41,6 +44,9 @@ const known = [
   "maxInFlightBytes",
   "reserveBytes",
   "manifestRetain",
+  "background",
+  "historyRevisions",
+  "pinIdleSeconds",
   "blockingSync",
   "lockTimeoutMillis",
 ] as const satisfies (keyof EngineOptions)[];
@@ -71,6 +77,9 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     maxInFlightBytes: options.maxInFlightBytes ?? DEFAULT_IN_FLIGHT_BYTES,
     reserveBytes: options.reserveBytes ?? MIB,
     manifestRetain: whole("manifestRetain", 32, 0, 1_000_000),
+    background: flag("background", true),
+    historyRevisions: whole("historyRevisions", 16_384, 0, Number.MAX_SAFE_INTEGER),
+    pinIdleSeconds: whole("pinIdleSeconds", 300, 1, 604_800),
     blockingSync: flag("blockingSync"),
     lockTimeoutMillis: options.lockTimeoutMillis ?? 0,
   };

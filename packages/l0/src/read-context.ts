@@ -1,10 +1,13 @@
 import type { Batches } from "@ehdb/contracts";
 import type { Dataset } from "./dataset.ts";
+import type { Pin } from "./pins.ts";
 import type { View } from "./view.ts";
 
 /** What reads need of the engine around them. */
 export interface ReadContext {
   view(): View;
+  /** What there is now, kept from going until it's released. */
+  pin(): Pin;
   /** The last revision that may be shown. */
   readable(): number;
   epoch(): number;
@@ -16,5 +19,5 @@ export interface ReadContext {
   /** Counts parts that a read leaves out by their range. */
   pruned(parts: number): void;
   /** A read that is iterated: begins when its iteration does, ends with the signal or the engine, and counts its errors. */
-  reading<T>(begin: () => AsyncGenerator<readonly T[]>, signal: AbortSignal | undefined): Batches<T>;
+  reading<T>(begin: (pin: Pin) => AsyncGenerator<readonly T[]>, signal: AbortSignal | undefined): Batches<T>;
 }

@@ -6,6 +6,7 @@ import type { EngineRecovery } from "./api.ts";
 import { isFull } from "./fullness.ts";
 import type { Fullness } from "./fullness.ts";
 import type { ManifestState } from "./manifest/state.ts";
+import { newDataset } from "./meta.ts";
 import type { DatasetMeta } from "./meta.ts";
 import { Store } from "./store.ts";
 import type { Parts } from "./view.ts";
@@ -27,6 +28,8 @@ export interface RecoveryContext {
   readonly metas: readonly DatasetMeta[];
   readonly fullness: Fullness;
   readonly parts: Parts;
+  /** Of the first view. */
+  readonly partsVersion: number;
 }
 
 /**
@@ -38,7 +41,7 @@ export async function recover(context: RecoveryContext, state: ManifestState): P
   const begun = host.clock.monotonic();
   const { sealedThrough } = state;
   assertMeets(journal, sealedThrough);
-  const store = new Store(context.metas, context.specs, context.parts, sealedThrough + 1);
+  const store = new Store(context.metas, context.specs, context.parts, sealedThrough + 1, context.partsVersion);
   let time = state.time;
   let replayedRecords = 0;
   const from = sealedThrough + 1;
@@ -93,7 +96,7 @@ export function datasetsFor(specs: readonly DatasetSpec[], known: readonly Datas
         dataset: name,
       });
     }
-    metas.push({ id, name, order, nextSort: 1, cuts: [] });
+    metas.push(newDataset(id, name, order));
   }
   return metas;
 }

@@ -126,6 +126,7 @@ class Reference implements ReferenceEngine {
     const records = this.#store.log(name);
     return {
       name,
+      first: 1,
       get last() {
         return records.length;
       },

@@ -8,7 +8,10 @@ import type { CommitContext } from "./commit-step.ts";
 import type { Counters } from "./counters.ts";
 import { isFull } from "./fullness.ts";
 import { Heads } from "./heads.ts";
+import { defaultPolicy } from "./merge-policy.ts";
+import { Merger } from "./merger.ts";
 import type { ResolvedOptions } from "./options.ts";
+import type { Pins } from "./pins.ts";
 import type { Recovered } from "./recovery.ts";
 import type { Sealed } from "./sealed.ts";
 import { Sealer } from "./sealer.ts";
@@ -40,6 +43,7 @@ export class Run implements CommitContext {
   readonly acknowledgements: Acknowledgements;
   readonly counters: Counters;
   readonly sealer: Sealer;
+  readonly merger: Merger;
   readonly #options: ResolvedOptions;
   readonly #hooks: RunHooks;
   #ageTimer: Timer | undefined;
@@ -50,6 +54,7 @@ export class Run implements CommitContext {
     sealed: Sealed,
     recovered: Recovered,
     counters: Counters,
+    pins: Pins,
     hooks: RunHooks,
   ) {
     const { host, dedupeWindow, sealMaxBytes } = options;
@@ -60,8 +65,20 @@ export class Run implements CommitContext {
     this.store = store;
     this.counters = counters;
     this.time = new EngineTime(host.clock, recovered.time);
-    this.heads = new Heads(store, dedupeWindow, counters);
+    this.heads = new Heads(store, dedupeWindow, counters, pins);
     this.acknowledgements = new Acknowledgements(journal, options.host.clock);
+    this.merger = new Merger({
+      host,
+      store,
+      sealed,
+      pins,
+      counters,
+      policy: defaultPolicy,
+      dedupeWindow,
+      historyRevisions: options.historyRevisions,
+      isBackground: options.background,
+      isStopped: () => hooks.state() !== "open",
+    });
     this.sealer = new Sealer({
       host,
       journal,
@@ -70,12 +87,15 @@ export class Run implements CommitContext {
       counters,
       sealed,
       sealMaxBytes,
+      pins,
+      merger: this.merger,
       damaged: hooks.damaged,
     });
     // Each open that committed left a segment: short lives must not make the next open longer and longer.
     if (journal.recovery.segments > mostSegments) this.freeze();
     this.#watchAge();
     this.sealer.schedule();
+    this.merger.schedule();
   }
 
   assertTakes(): void {
@@ -135,16 +155,31 @@ export class Run implements CommitContext {
     this.#ageTimer?.cancel();
     this.#ageTimer = undefined;
     await this.sealer.stop(reason);
+    await this.merger.stop(reason);
+  }
+
+  /** Freezes what is older than it may get; false when nothing is. */
+  freezeAged(): boolean {
+    const millis = this.#untilAged();
+    if (millis === undefined || millis > 0) return false;
+    this.freeze();
+    return true;
   }
 
   #watchAge(): void {
-    const { host, sealMaxAgeSeconds } = this.#options;
-    const { begunMillis } = this.store.active;
-    if (sealMaxAgeSeconds === undefined || begunMillis === undefined) return;
-    const millis = begunMillis + sealMaxAgeSeconds * 1000 - host.clock.monotonic();
+    const { host, background } = this.#options;
+    const millis = this.#untilAged();
+    if (!background || millis === undefined) return;
     this.#ageTimer ??= host.clock.timer(Math.min(Math.max(0, millis), 2 ** 31 - 1), () => {
       this.#ageTimer = undefined;
       this.freeze();
     });
+  }
+
+  #untilAged(): number | undefined {
+    const { host, sealMaxAgeSeconds } = this.#options;
+    const { begunMillis } = this.store.active;
+    if (sealMaxAgeSeconds === undefined || begunMillis === undefined) return undefined;
+    return begunMillis + sealMaxAgeSeconds * 1000 - host.clock.monotonic();
   }
 }

@@ -4,6 +4,7 @@ import type { Job } from "@ehdb/host";
 import { chunkOf, offsetOf } from "./chunks.ts";
 import type { Place } from "./chunks.ts";
 import { COMMIT_HEADER_BYTES, datasetAt, keyAt, opEnd } from "./envelope.ts";
+import { verifyBuilt } from "./part/built-part.ts";
 import { PartBuilder } from "./part/part-builder.ts";
 
 /** A frozen generation for another thread: its chunks are shared, not copied. */
@@ -39,7 +40,9 @@ export const sealPart: Job<SealInput, Uint8Array> = {
         builder.add(buffer, at, revision, time);
     }
     builder.finish();
-    return joined(pieces);
+    const bytes = joined(pieces);
+    verifyBuilt(Buffer.from(bytes.buffer), input.encryption?.masterKey);
+    return bytes;
   },
 };
 

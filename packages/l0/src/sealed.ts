@@ -1,17 +1,19 @@
 import { join } from "node:path";
 import { EhdbError } from "@ehdb/contracts";
-import type { Host } from "@ehdb/host";
+import type { Host, JobGate } from "@ehdb/host";
 import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
-import { diskError } from "./manifest/disk-error.ts";
+import { diskError, isAbsent } from "./manifest/disk-error.ts";
 import type { Manifest, ManifestStats } from "./manifest/manifest.ts";
 import type { ManifestState } from "./manifest/state.ts";
-import type { ManifestEdit, PartMeta } from "./meta.ts";
+import { mergeParts } from "./merge-job.ts";
+import type { DatasetMeta, ManifestEdit, PartMeta } from "./meta.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { LogPart } from "./part/log-part.ts";
 import { MapPart } from "./part/map-part.ts";
 import type { PartContext } from "./part/part-file.ts";
-import { metaOfBuilt, partName } from "./part/built-part.ts";
+import { metaOfBuilt, partIdIn, partName } from "./part/built-part.ts";
+import type { Loss } from "./part/merge-range.ts";
 import { sealPart } from "./seal-job.ts";
 import type { FrozenGeneration } from "./seal-job.ts";
 import type { Parts } from "./view.ts";
@@ -20,11 +22,38 @@ import type { Parts } from "./view.ts";
 const sliceBytes = 1024 * 1024;
 const saltBytes = 32;
 
+export interface MergeRequest {
+  /** That follow each other, oldest first. */
+  readonly inputs: readonly (LogPart | MapPart)[];
+  /** Of a log: parts behind them that have erasures. */
+  readonly erasers: readonly (LogPart | MapPart)[];
+  readonly isBottom: boolean;
+  readonly firstKnownSort: number;
+  readonly gate: JobGate;
+}
+
+export interface MergeResult {
+  /** `undefined` when nothing was left. */
+  readonly output: LogPart | MapPart | undefined;
+  readonly loss: Loss;
+}
+
+export interface Reclaimed {
+  readonly files: number;
+  readonly bytes: number;
+}
+
 /** What is in parts: the manifest, the files it names, and how more are made. */
 export class Sealed {
+  /** Files of parts that were removed since the open, and those that couldn't be. */
+  readonly reclaimed = { files: 0, bytes: 0, failed: 0 };
   readonly #options: ResolvedOptions;
   readonly #manifest: Manifest;
   readonly #context: PartContext;
+  /** Parts that no manifest names and whose files have a reason: being made, or still read. */
+  readonly #unnamed: Set<number> = new Set();
+  /** Parts of edits that failed. */
+  readonly #doubtful: number[] = [];
 
   constructor(options: ResolvedOptions, manifest: Manifest, context: PartContext) {
     this.#options = options;
@@ -34,6 +63,10 @@ export class Sealed {
 
   get state(): ManifestState {
     return this.#manifest.state;
+  }
+
+  dataset(id: number): DatasetMeta | undefined {
+    return this.state.datasets.get(id);
   }
 
   get context(): PartContext {
@@ -69,15 +102,23 @@ export class Sealed {
     await this.#manifest.begin(edit);
   }
 
-  /** Durable when it resolves. */
+  /** Durable when it resolves. When it rejects, a crash may show it all the same: what it adds stays until another edit is durable. */
   async record(edit: ManifestEdit): Promise<void> {
-    await this.#manifest.append(edit);
+    const added = (edit.add ?? []).map(({ id }) => id);
+    try {
+      await this.#manifest.append(edit);
+    } catch (error) {
+      this.#doubtful.push(...added);
+      throw error;
+    }
+    for (const id of added) this.#unnamed.delete(id);
+    for (const id of this.#doubtful.splice(0)) await this.#removeFile(id);
   }
 
   /** Builds a dataset's part from generations in another thread, writes and syncs it. Its name isn't durable yet. */
   async writePart(dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
     const { compression, encryption } = this.#options;
-    const id = this.#manifest.takePartId();
+    const id = this.#takeId();
     const bytes = await this.#host.workers.run(sealPart, {
       generations: group.map(frozen),
       id,
@@ -91,10 +132,47 @@ export class Sealed {
           : { keyId: encryption.current, masterKey: encryption.keys[encryption.current] as Uint8Array },
     });
     const meta = metaOfBuilt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    if (meta === undefined)
-      throw new EhdbError("UNEXPECTED", `the part ${id} that was built can't be read`, { part: id });
+    const wrong = meta === undefined ? "it can't be read" : differenceOf(meta, dataset, group);
+    if (meta === undefined || wrong !== undefined)
+      throw new EhdbError("CORRUPT", `part ${id} isn't what it was built from: ${wrong}`, {
+        part: id,
+        dataset: dataset.name,
+      });
     await this.#write(this.#path(id), bytes);
     return this.#part(meta);
+  }
+
+  /** Makes one part of several in another thread, its name durable. IO_ERROR, NO_SPACE, CORRUPT, ABORTED: there is no file then. */
+  async mergeParts(dataset: Dataset, request: MergeRequest): Promise<MergeResult> {
+    const { compression, encryption, host, dir } = this.#options;
+    const { inputs, erasers, isBottom, firstKnownSort, gate } = request;
+    const id = this.#takeId();
+    const highest = Math.max(...inputs.map(({ meta }) => meta.level));
+    try {
+      const { meta, loss } = await host.workers.run(mergeParts, {
+        order: dataset.order,
+        dataset: dataset.id,
+        parts: inputs.map(({ path, meta: of }) => ({ path, meta: of })),
+        erasers: erasers.map(({ path, meta: of }) => ({ path, meta: of })),
+        id,
+        path: this.#path(id),
+        level: inputs.length === 1 ? Math.max(1, highest) : highest + 1,
+        floor: dataset.floor,
+        firstKnownSort,
+        depth: 1,
+        isBottom,
+        compression,
+        salt: host.random.bytes(saltBytes),
+        encryption,
+        gate,
+      });
+      if (meta === undefined) this.#unnamed.delete(id);
+      else await this.syncParts();
+      return { output: meta && this.#part(meta), loss };
+    } catch (error) {
+      await this.#removeFile(id);
+      throw diskError(error, "Merging", dir);
+    }
   }
 
   /** Makes the names of parts durable. */
@@ -102,15 +180,57 @@ export class Sealed {
     await this.#host.files.syncDirectory(join(this.#options.dir, "parts"));
   }
 
-  /** A part that no manifest names, nor ever will. */
+  /** The part isn't named any more, and somebody may still read it: it isn't reclaimed until it's discarded. */
+  keep(part: LogPart | MapPart): void {
+    this.#unnamed.add(part.meta.id);
+  }
+
+  /** A part that no manifest names, nor ever will. What can't be removed now goes with the next `reclaimOrphans`. */
   async discard(part: LogPart | MapPart): Promise<void> {
     await part.close();
-    await this.#host.files.remove(this.#path(part.meta.id)).catch(() => undefined);
+    await this.#reclaim(part.meta.id, part.meta.fileBytes);
+    this.#unnamed.delete(part.meta.id);
+  }
+
+  /** Removes the files of parts that nothing names and nobody needs: what a crash or an error has left. */
+  async reclaimOrphans(): Promise<Reclaimed> {
+    const directory = join(this.#options.dir, "parts");
+    const { files, bytes: before } = this.reclaimed;
+    for (const name of await this.#host.files.list(directory)) {
+      const id = partIdIn(name);
+      if (id === undefined || this.state.parts.has(id) || this.#unnamed.has(id)) continue;
+      await this.#reclaim(id, (await this.#host.files.stat(join(directory, name)))?.bytes ?? 0);
+    }
+    return { files: this.reclaimed.files - files, bytes: this.reclaimed.bytes - before };
   }
 
   async close(): Promise<void> {
     await this.#manifest.close();
     await this.#context.handles.close();
+  }
+
+  #takeId(): number {
+    const id = this.#manifest.takePartId();
+    this.#unnamed.add(id);
+    return id;
+  }
+
+  async #reclaim(id: number, bytes: number): Promise<void> {
+    if (await this.#removeFile(id)) {
+      this.reclaimed.files++;
+      this.reclaimed.bytes += bytes;
+    } else this.reclaimed.failed++;
+  }
+
+  /** False when it can't be removed now. */
+  async #removeFile(id: number): Promise<boolean> {
+    try {
+      await this.#host.files.remove(this.#path(id));
+    } catch (error) {
+      if (!isAbsent(error)) return false;
+    }
+    this.#unnamed.delete(id);
+    return true;
   }
 
   get #host(): Host {
@@ -147,4 +267,16 @@ function frozen({ chunks, commits }: Generation): FrozenGeneration {
     places: Float64Array.from(commits.places),
     ends: Float64Array.from(commits.ends),
   };
+}
+
+/** What a part must hold, going by the tables that reads go by. */
+function differenceOf(meta: PartMeta, { id }: Dataset, group: readonly Generation[]): string | undefined {
+  const logs = group.flatMap((generation) => generation.logs.get(id) ?? []);
+  const maps = group.flatMap((generation) => generation.maps.get(id) ?? []);
+  const records = [...logs, ...maps].reduce((sum, table) => sum + table.records, 0);
+  const last = (logs.at(-1)?.nextSort ?? 1) - 1;
+  if (meta.records !== records) return `it has ${meta.records} records, and ${records} were committed`;
+  if (records > 0 && logs.length > 0 && meta.lastSort !== last)
+    return `it ends at position ${meta.lastSort}, and ${last} was the last one given`;
+  return undefined;
 }

@@ -6,9 +6,11 @@ import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
 import type { Heads } from "./heads.ts";
 import { diskError } from "./manifest/disk-error.ts";
-import type { DatasetMeta } from "./meta.ts";
+import type { DatasetEdit, PartMeta } from "./meta.ts";
 import type { LogPart } from "./part/log-part.ts";
 import type { MapPart } from "./part/map-part.ts";
+import type { Merger } from "./merger.ts";
+import type { Pins } from "./pins.ts";
 import type { Sealed } from "./sealed.ts";
 import type { Store } from "./store.ts";
 
@@ -26,6 +28,8 @@ export interface SealerContext {
   readonly counters: Counters;
   readonly sealed: Sealed;
   readonly sealMaxBytes: number;
+  readonly pins: Pins;
+  readonly merger: Merger;
   /** Nothing can be sealed any more. */
   readonly damaged: (damage: EhdbError) => void;
 }
@@ -94,10 +98,16 @@ export class Sealer {
   async #run(): Promise<void> {
     try {
       const group = this.#group();
-      const { journal } = this.#context;
+      const { journal, merger } = this.#context;
       await journal.durable((group.at(-1) as Generation).lastRevision);
       if (this.#end !== undefined) return;
-      await this.#seal(group);
+      const done = merger.goBefore();
+      try {
+        await this.#seal(group);
+      } finally {
+        done();
+      }
+      merger.schedule();
       this.#failure = undefined;
     } catch (error) {
       this.#failed(error);
@@ -118,7 +128,7 @@ export class Sealer {
   }
 
   async #seal(group: readonly Generation[]): Promise<void> {
-    const { store, sealed, counters, journal } = this.#context;
+    const { store, sealed, counters, journal, pins } = this.#context;
     const last = group.at(-1) as Generation;
     const made: (LogPart | MapPart)[] = [];
     try {
@@ -133,13 +143,15 @@ export class Sealer {
       throw error;
     }
     for (const dataset of store.byId.values()) await this.#remember(dataset, group);
+    const metas = made.map(({ meta }) => meta);
     await sealed.record({
-      add: made.map(({ meta }) => meta),
+      add: metas,
       sealedThrough: last.lastRevision,
-      datasets: metasAfter(store, group),
+      datasets: editsOf(store, group, metas),
       time: last.commits.timeOf(last.lastRevision),
     });
     store.sealed(group.length, made);
+    pins.swapped();
     counters.seals++;
     counters.sealed_bytes += made.reduce((sum, { meta }) => sum + meta.fileBytes, 0);
     // What isn't dropped now is dropped with the next seal.
@@ -199,11 +211,12 @@ export class Sealer {
   }
 }
 
-/** The logs whose next position the group has moved. */
-function metasAfter(store: Store, group: readonly Generation[]): DatasetMeta[] {
-  return [...store.byId.values()].flatMap(({ id, meta }) => {
+/** What the group has moved: of each dataset its last revision, of a log its next position. */
+function editsOf(store: Store, group: readonly Generation[], made: readonly PartMeta[]): DatasetEdit[] {
+  return made.map(({ dataset: id, lastRevision }) => {
+    const { identity } = store.byId.get(id) as Dataset;
     const table = group.findLast(({ logs }) => logs.has(id))?.logs.get(id);
-    return table === undefined ? [] : [{ ...meta, nextSort: table.nextSort }];
+    return { ...identity, lastRevision, ...(table === undefined ? {} : { nextSort: table.nextSort }) };
   });
 }
 

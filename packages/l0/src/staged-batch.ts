@@ -13,9 +13,9 @@ const none = Buffer.alloc(0);
 export interface StagedOp extends OpContent {
   readonly to: Dataset;
   payload: Uint8Array;
-  /** An append's: the version under its key that this commit goes on from. */
+  /** Of a log: the version under its key that this commit goes on from. */
   head: number;
-  /** An append's. */
+  /** An append's; of an erase the first that stays. */
   version: number;
   /** An append's. */
   sort: number;
@@ -83,6 +83,18 @@ export class StagedBatch implements WriteBatch {
     }
   }
 
+  erase(dataset: string, key: string, below: number): void {
+    const to = this.#dataset(dataset, "by-sort");
+    const keyBytes = nameBytes("key", key);
+    if (!isSequence(below) || below < 1) {
+      const message = `what is erased lies below a version, a whole number from 1, not ${shown(below)}`;
+      throw new EhdbError("INVALID_ARGUMENT", message, { dataset, key, got: shown(below) });
+    }
+    const op = stagedOp(operation.erase, to, key, keyBytes, none, undefined, 0, none);
+    op.version = below;
+    this.#add(op);
+  }
+
   put(dataset: string, key: string, payload: Uint8Array): void {
     this.#write(operation.put, dataset, key, this.#copied(payload));
   }
@@ -117,7 +129,7 @@ export class StagedBatch implements WriteBatch {
       throw new EhdbError("INVALID_ARGUMENT", message, {});
     }
     if (this.ops.length === 0) {
-      throw new EhdbError("INVALID_ARGUMENT", "an empty batch: state at least one append, put or delete", {});
+      throw new EhdbError("INVALID_ARGUMENT", "an empty batch: state at least one append, erase, put or delete", {});
     }
   }
 

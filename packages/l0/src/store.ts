@@ -12,14 +12,20 @@ export class Store {
   readonly byId: Map<number, Dataset> = new Map();
   #view: View;
 
-  constructor(metas: readonly DatasetMeta[], specs: readonly DatasetSpec[], parts: Parts, nextRevision: number) {
+  constructor(
+    metas: readonly DatasetMeta[],
+    specs: readonly DatasetSpec[],
+    parts: Parts,
+    nextRevision: number,
+    partsVersion = 0,
+  ) {
     const wanted = new Set(specs.map((spec) => spec.name));
     for (const meta of metas) {
       const dataset = new Dataset(meta, meta.nextSort);
       this.byId.set(dataset.id, dataset);
       if (wanted.has(dataset.name)) this.datasets.set(dataset.name, dataset);
     }
-    this.#view = { parts, generations: [new Generation(nextRevision)], partsVersion: 0 };
+    this.#view = { parts, generations: [new Generation(nextRevision)], partsVersion };
   }
 
   get view(): View {
@@ -64,5 +70,22 @@ export class Store {
       generations: this.#view.generations.slice(count),
       partsVersion: this.#view.partsVersion + 1,
     };
+  }
+
+  /** In one step: what was in `before`, which follow each other, is now in `after`. Returns the version of the view that says so. */
+  merged(dataset: Dataset, before: readonly (LogPart | MapPart)[], after: LogPart | MapPart | undefined): number {
+    const { parts, generations, partsVersion } = this.#view;
+    const isLog = dataset.order === "by-sort";
+    const all: readonly (LogPart | MapPart)[] = (isLog ? parts.logs : parts.maps).get(dataset.id) ?? [];
+    const at = all.indexOf(before[0] as LogPart | MapPart);
+    const replaced = [...all.slice(0, at), ...(after === undefined ? [] : [after]), ...all.slice(at + before.length)];
+    this.#view = {
+      parts: isLog
+        ? { ...parts, logs: new Map(parts.logs).set(dataset.id, replaced as LogPart[]) }
+        : { ...parts, maps: new Map(parts.maps).set(dataset.id, replaced as MapPart[]) },
+      generations,
+      partsVersion: partsVersion + 1,
+    };
+    return this.#view.partsVersion;
   }
 }

@@ -112,7 +112,7 @@ describe("an edit that breaks an invariant", () => {
     "datasetsKeepTheirIdentity: a dataset's id is 256, not from 1 to 255": () => ({
       datasets: [{ ...log(21), id: 256, name: "more" }],
     }),
-    "nextSortNeverFalls: nextSort of dataset 1 would fall from 21 to 20": () => ({ datasets: [log(20)] }),
+    "datasetsNeverGoBack: nextSort of dataset 1 would fall from 21 to 20": () => ({ datasets: [log(20)] }),
     "sealedThroughNeverFalls: sealedThrough would fall from 20 to 19": () => ({ sealedThrough: 19 }),
     "timeNeverFalls: time would fall from 1020 to 1000": () => ({ time: 1000 }),
     "removedPartsExist: part 7 is removed and isn't there": () => ({ remove: [7] }),
@@ -240,14 +240,14 @@ describe("a writable open", () => {
     const host = machine();
     const first = await begunOn(host);
     const edit = padded(seal(first), 3);
-    const datasets = [{ ...log(11), floor: 4 }];
+    const datasets = [{ ...log(11), later: 4 }];
     await first.append({ ...edit, datasets, add: (edit.add ?? []).map((one) => ({ ...one, filter: "bloom" })) });
     await first.append(seal(first));
     await first.close();
     for (let number = 0; number < 2; number++) await (await openOn(host)).begin();
     const { state } = await readManifest({ host, dir });
     expect(state.others).toEqual({ padding: "ppp" });
-    expect(state.datasets.get(1)).toEqual({ ...log(21), floor: 4 });
+    expect(state.datasets.get(1)).toEqual({ ...log(21), later: 4 });
     expect(state.parts.get(1)).toMatchObject({ filter: "bloom" });
   });
 });

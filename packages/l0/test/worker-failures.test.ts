@@ -9,6 +9,7 @@ function withoutThreads(host: SimulatedHost): { host: Host; isBack: boolean } {
   const machine = { host: host as Host, isBack: false };
   const workers = new Proxy(host.workers, {
     get: (real, name: keyof Host["workers"]) => {
+      if (name === "inThreads") return real.inThreads;
       if (name !== "run" || machine.isBack) return real[name].bind(real);
       return () => Promise.reject(new EhdbError("WORKER_FAILED", "no thread", { job: "sealPart" }));
     },

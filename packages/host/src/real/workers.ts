@@ -11,12 +11,13 @@ const entry: URL = new URL("./worker-thread.js", import.meta.url);
 
 /** A small pool of worker threads, started when a job finds none idle. */
 export class RealWorkers implements Workers {
+  readonly inThreads: boolean = !isTypeScript(import.meta.url);
   readonly #poolSize: number = Math.min(LARGEST_POOL, availableParallelism());
   readonly #threads: Set<Thread> = new Set();
   readonly #inline: InlineJobs = new InlineJobs(new RealFiles());
 
   run<Input, Output>(job: Job<Input, Output>, input: Input): Promise<Output> {
-    if (isTypeScript(import.meta.url) || isTypeScript(job.module)) return this.#inline.run(job, input);
+    if (!this.inThreads || isTypeScript(job.module)) return this.#inline.run(job, input);
     return this.#thread().run(job, input) as Promise<Output>;
   }
 

@@ -8,6 +8,7 @@ import type { Process } from "./process.ts";
  * Input and output are cloned, as between threads.
  */
 export class SimulatedWorkers implements Workers {
+  readonly inThreads = false;
   readonly #process: Process;
   readonly #files: Files;
   /** How often the workers were closed: a job of an earlier time is refused. */

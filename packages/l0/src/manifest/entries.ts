@@ -1,4 +1,4 @@
-import type { DatasetMeta, ManifestEdit } from "../meta.ts";
+import type { DatasetEdit, ManifestEdit } from "../meta.ts";
 import { packParts, unpackParts } from "./packed-parts.ts";
 import type { LiveState, Snapshot } from "./state.ts";
 
@@ -31,6 +31,12 @@ export function parseEntry(text: string): Entry | undefined {
   if (entry["number"] === 0 && isRecord(entry["snapshot"])) {
     entry["snapshot"]["parts"] = unpackParts(entry["snapshot"]["parts"]);
   }
+  // Format version 1 didn't know of erasures.
+  for (const parts of [entry["snapshot"], entry["edit"]].flatMap((one) =>
+    isRecord(one) ? [one["parts"], one["add"]] : [],
+  )) {
+    if (isRecords(parts)) for (const part of parts) part["erasures"] ??= 0;
+  }
   const formed = entry["number"] === 0 ? isSnapshot(entry["snapshot"]) : isEdit(entry["edit"]);
   return formed ? (entry as unknown as Entry) : undefined;
 }
@@ -51,10 +57,10 @@ function isEdit(value: unknown): boolean {
   return typeof sealedThrough === "number" && typeof time === "number";
 }
 
-function isDatasets(value: unknown): value is DatasetMeta[] {
+function isDatasets(value: unknown): value is DatasetEdit[] {
   if (!isRecords(value)) return false;
   return value.every(
-    ({ name, order, cuts }) =>
+    ({ name, order, cuts = [] }) =>
       typeof name === "string" && (order === "by-sort" || order === "by-key") && isRecords(cuts),
   );
 }

@@ -3,18 +3,23 @@
  *
  *  - numbersAreWhole: every number is one, and none is below 0.
  *  - datasetsKeepTheirIdentity: a dataset's name and order stay; no two have one name.
- *  - nextSortNeverFalls, sealedThroughNeverFalls, timeNeverFalls.
+ *  - datasetsNeverGoBack: neither its next position, nor its last revision, nor its floor, nor what it has lost.
+ *  - sealedThroughNeverFalls, timeNeverFalls.
  *  - removedPartsExist: and none is removed twice.
  *  - partIdsAreNew: no id is ever used twice.
  *  - partsAreSorted: one edit adds parts in rising order of id.
  *  - partsHaveTheirDataset.
  *  - rangesRise: the first sort, revision and time of a part are not above its last.
  *  - logPartsDoNotOverlap: a position of a log is in one part.
+ *  - mapPartsDoNotOverlap: a revision of a map is in one part.
+ *  - mapFloorsAreSealed: a map's floor is at or below `sealedThrough`.
  *  - partsAreSealed: what a part holds is at or below `sealedThrough`.
  *  - positionsAreGivenOut: what a part of a log holds is below its dataset's `nextSort`.
  */
 import { EhdbError } from "@ehdb/contracts";
+import type { DatasetOrder } from "@ehdb/contracts";
 import type { DatasetMeta, ManifestEdit, PartMeta } from "../meta.ts";
+import { datasetAfter } from "./state.ts";
 import type { ManifestState } from "./state.ts";
 
 /** What is wrong, in words; `undefined` when it holds. `isNew` says whether a part's id was never used. */
@@ -31,7 +36,9 @@ const wholePartFields = [
   "firstRevision",
   "lastRevision",
   "ids",
+  "erasures",
 ] as const;
+const risingFields = ["nextSort", "lastRevision", "floor", "superseded", "erased", "dropped"] as const;
 
 const numbersAreWhole: Invariant = (_state, edit) => {
   for (const part of edit.add ?? []) {
@@ -39,9 +46,13 @@ const numbersAreWhole: Invariant = (_state, edit) => {
     if (wrong !== undefined) return `${wrong} of part ${part.id} is ${part[wrong]}`;
     if (!isTime(part.firstTime) || !isTime(part.lastTime)) return `a time of part ${part.id} is no time`;
   }
-  for (const { id, nextSort, cuts } of edit.datasets ?? []) {
-    if (!isWhole(nextSort) || nextSort < 1) return `nextSort of dataset ${id} is ${nextSort}`;
-    if (!cuts.every((cut) => isWhole(cut.epoch) && isWhole(cut.firstSort))) return `a cut of dataset ${id} is no cut`;
+  for (const dataset of edit.datasets ?? []) {
+    const after = datasetAfter(undefined, dataset);
+    const wrong = risingFields.find((field) => !isWhole(after[field]));
+    if (wrong !== undefined) return `${wrong} of dataset ${after.id} is ${after[wrong]}`;
+    if (after.nextSort < 1) return `nextSort of dataset ${after.id} is ${after.nextSort}`;
+    const areCuts = after.cuts.every((cut) => isWhole(cut.epoch) && isWhole(cut.firstSort));
+    if (!areCuts) return `a cut of dataset ${after.id} is no cut`;
   }
   if (edit.sealedThrough !== undefined && !isWhole(edit.sealedThrough)) return `sealedThrough is ${edit.sealedThrough}`;
   return edit.time === undefined || isTime(edit.time) ? undefined : `time is ${edit.time}`;
@@ -61,10 +72,12 @@ const datasetsKeepTheirIdentity: Invariant = (state, edit) => {
   return undefined;
 };
 
-const nextSortNeverFalls: Invariant = (state, edit) => {
-  for (const { id, nextSort } of edit.datasets ?? []) {
-    const before = state.datasets.get(id)?.nextSort ?? 0;
-    if (nextSort < before) return `nextSort of dataset ${id} would fall from ${before} to ${nextSort}`;
+const datasetsNeverGoBack: Invariant = (state, edit) => {
+  for (const dataset of edit.datasets ?? []) {
+    const before = state.datasets.get(dataset.id);
+    const field = before && risingFields.find((name) => (dataset[name] ?? before[name]) < before[name]);
+    if (field !== undefined)
+      return `${field} of dataset ${dataset.id} would fall from ${before?.[field]} to ${dataset[field]}`;
   }
   return undefined;
 };
@@ -97,7 +110,7 @@ const partsAreSorted: Invariant = (_state, { add = [] }) => {
 };
 
 const partsHaveTheirDataset: Invariant = (state, edit) => {
-  const wrong = (edit.add ?? []).find(({ dataset }) => datasetAfter(state, edit, dataset) === undefined);
+  const wrong = (edit.add ?? []).find(({ dataset }) => datasetWith(state, edit, dataset) === undefined);
   return wrong === undefined ? undefined : `part ${wrong.id} is of dataset ${wrong.dataset}, which doesn't exist`;
 };
 
@@ -109,29 +122,11 @@ const rangesRise: Invariant = (_state, { add = [] }) => {
   return wrong === undefined ? undefined : `a range of part ${wrong.id} ends before it begins`;
 };
 
-const logPartsDoNotOverlap: Invariant = (state, edit) => {
-  const added = new Map<number, PartMeta[]>();
-  for (const part of edit.add ?? []) {
-    if (datasetAfter(state, edit, part.dataset)?.order !== "by-sort") continue;
-    const others = added.get(part.dataset);
-    if (others === undefined) added.set(part.dataset, [part]);
-    else others.push(part);
-  }
-  if (added.size === 0) return undefined;
-  const removed = new Set(edit.remove);
-  for (const parts of added.values()) {
-    parts.sort((a, b) => a.firstSort - b.firstSort);
-    for (const [place, part] of parts.entries()) {
-      const before = parts[place - 1];
-      if (before !== undefined && before.lastSort >= part.firstSort) return overlap(before, part);
-    }
-  }
-  for (const there of state.parts.values()) {
-    const met = added.get(there.dataset)?.find((part) => meet(part, there));
-    if (met !== undefined && !removed.has(there.id)) return overlap(there, met);
-  }
-  return undefined;
-};
+const logPartsDoNotOverlap: Invariant = (state, edit) =>
+  firstOverlap(state, edit, "by-sort", ({ firstSort, lastSort }) => [firstSort, lastSort]);
+
+const mapPartsDoNotOverlap: Invariant = (state, edit) =>
+  firstOverlap(state, edit, "by-key", ({ firstRevision, lastRevision }) => [firstRevision, lastRevision]);
 
 const partsAreSealed: Invariant = (state, { add = [], sealedThrough = state.sealedThrough }) => {
   const wrong = add.find(({ lastRevision }) => lastRevision > sealedThrough);
@@ -141,16 +136,22 @@ const partsAreSealed: Invariant = (state, { add = [], sealedThrough = state.seal
 
 const positionsAreGivenOut: Invariant = (state, edit) => {
   for (const { id, dataset, lastSort } of edit.add ?? []) {
-    const nextSort = datasetAfter(state, edit, dataset)?.nextSort ?? 0;
+    const nextSort = datasetWith(state, edit, dataset)?.nextSort ?? 0;
     if (lastSort >= nextSort) return `part ${id} ends at ${lastSort}, and dataset ${dataset} goes on at ${nextSort}`;
   }
   return undefined;
 };
 
+const mapFloorsAreSealed: Invariant = (state, edit) => {
+  const { sealedThrough = state.sealedThrough } = edit;
+  const wrong = (edit.datasets ?? []).find(({ order, floor = 0 }) => order === "by-key" && floor > sealedThrough);
+  return wrong && `the floor of dataset ${wrong.id} is ${wrong.floor}, and sealedThrough is ${sealedThrough}`;
+};
+
 const ofStates: Readonly<Record<string, Invariant>> = {
   numbersAreWhole,
   datasetsKeepTheirIdentity,
-  nextSortNeverFalls,
+  datasetsNeverGoBack,
   sealedThroughNeverFalls,
   timeNeverFalls,
   removedPartsExist,
@@ -158,8 +159,10 @@ const ofStates: Readonly<Record<string, Invariant>> = {
   partsHaveTheirDataset,
   rangesRise,
   logPartsDoNotOverlap,
+  mapPartsDoNotOverlap,
   partsAreSealed,
   positionsAreGivenOut,
+  mapFloorsAreSealed,
 };
 const ofEdits: Readonly<Record<string, Invariant>> = { ...ofStates, partsAreSorted };
 
@@ -194,16 +197,52 @@ export function brokenInvariant(broken: string): EhdbError {
   return new EhdbError("UNEXPECTED", message, { broken });
 }
 
-function datasetAfter(state: ManifestState, edit: ManifestEdit, id: number): DatasetMeta | undefined {
-  return edit.datasets?.find((dataset) => dataset.id === id) ?? state.datasets.get(id);
+function datasetWith(state: ManifestState, edit: ManifestEdit, id: number): DatasetMeta | undefined {
+  const before = state.datasets.get(id);
+  const change = edit.datasets?.find((dataset) => dataset.id === id);
+  return change === undefined ? before : datasetAfter(before, change);
 }
 
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTime = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
 
-const meet = (a: PartMeta, b: PartMeta): boolean => a.firstSort <= b.lastSort && b.firstSort <= a.lastSort;
+type RangeOf = (part: PartMeta) => readonly [first: number, last: number];
 
-function overlap(a: PartMeta, b: PartMeta): string {
-  const range = ({ id, firstSort, lastSort }: PartMeta): string => `part ${id} (${firstSort} to ${lastSort})`;
+/** Two parts of one dataset of this order whose ranges meet. A part whose range is 0 covers nothing. */
+function firstOverlap(
+  state: ManifestState,
+  edit: ManifestEdit,
+  order: DatasetOrder,
+  rangeOf: RangeOf,
+): string | undefined {
+  const added = new Map<number, PartMeta[]>();
+  for (const part of edit.add ?? []) {
+    if (datasetWith(state, edit, part.dataset)?.order !== order || rangeOf(part)[1] === 0) continue;
+    const others = added.get(part.dataset);
+    if (others === undefined) added.set(part.dataset, [part]);
+    else others.push(part);
+  }
+  if (added.size === 0) return undefined;
+  for (const parts of added.values()) {
+    parts.sort((a, b) => rangeOf(a)[0] - rangeOf(b)[0]);
+    for (const [place, part] of parts.entries()) {
+      const before = parts[place - 1];
+      if (before !== undefined && meet(rangeOf(before), rangeOf(part))) return overlap(before, part, rangeOf);
+    }
+  }
+  const removed = new Set(edit.remove);
+  for (const there of state.parts.values()) {
+    const met = added.get(there.dataset)?.find((part) => meet(rangeOf(part), rangeOf(there)));
+    if (met !== undefined && !removed.has(there.id)) return overlap(there, met, rangeOf);
+  }
+  return undefined;
+}
+
+function meet([first, last]: readonly [number, number], [otherFirst, otherLast]: readonly [number, number]): boolean {
+  return first <= otherLast && otherFirst <= last;
+}
+
+function overlap(a: PartMeta, b: PartMeta, rangeOf: RangeOf): string {
+  const range = (part: PartMeta): string => `part ${part.id} (${rangeOf(part).join(" to ")})`;
   return `${range(a)} and ${range(b)} of dataset ${a.dataset} overlap`;
 }

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Host } from "@ehdb/host";
+import { partIdIn } from "../part/built-part.ts";
 import { isAbsent } from "./disk-error.ts";
 
 const digits = 12;
 const manifestName = /^manifest-(\d{12})$/;
-const partName = /^(\d{12})\.part$/;
 const temporaryName = /^(?:CURRENT|manifest-\d{12})\.[0-9a-f]+\.tmp$/;
 
 export const CURRENT = "CURRENT";
@@ -24,7 +24,7 @@ export interface Listing {
 export async function listDirectory(host: Host, dir: string): Promise<Listing> {
   const names = await namesIn(host, dir);
   const manifests = names.map((name) => idIn(manifestName, name)).filter((id) => id > 0);
-  const parts = (await namesIn(host, join(dir, "parts"))).map((name) => idIn(partName, name));
+  const parts = (await namesIn(host, join(dir, "parts"))).map((name) => partIdIn(name) ?? 0);
   return {
     manifests: manifests.sort((a, b) => a - b),
     temporaries: names.filter((name) => temporaryName.test(name)),

@@ -22,6 +22,7 @@ const fields = [
   "firstTime",
   "lastTime",
   "ids",
+  "erasures",
 ] as const satisfies (keyof PartMeta)[];
 const known: ReadonlySet<string> = new Set(fields);
 

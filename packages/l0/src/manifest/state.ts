@@ -1,4 +1,5 @@
-import type { DatasetMeta, ManifestEdit, PartMeta } from "../meta.ts";
+import { newDataset } from "../meta.ts";
+import type { DatasetEdit, DatasetMeta, ManifestEdit, PartMeta } from "../meta.ts";
 
 /** What is sealed. */
 export interface ManifestState {
@@ -50,7 +51,7 @@ export class LiveState implements ManifestState {
     const { store, incarnation, epoch, sealedThrough, time, nextPartId, edits, datasets, parts, ...others } = snapshot;
     const state = new LiveState(store, incarnation);
     Object.assign(state, { epoch, sealedThrough, time, nextPartId, edits, others });
-    for (const dataset of datasets) state.datasets.set(dataset.id, dataset);
+    for (const dataset of datasets) state.datasets.set(dataset.id, datasetAfter(undefined, dataset));
     for (const part of parts) state.parts.set(part.id, part);
     return state;
   }
@@ -70,7 +71,9 @@ export class LiveState implements ManifestState {
   apply(edit: ManifestEdit): void {
     const { add = [], remove = [], datasets = [], sealedThrough, time, ...others } = edit;
     for (const id of remove) this.parts.delete(id);
-    for (const dataset of datasets) this.datasets.set(dataset.id, { ...this.datasets.get(dataset.id), ...dataset });
+    for (const dataset of datasets) {
+      this.datasets.set(dataset.id, datasetAfter(this.datasets.get(dataset.id), dataset));
+    }
     for (const part of add) {
       this.parts.set(part.id, part);
       this.nextPartId = Math.max(this.nextPartId, part.id + 1);
@@ -80,4 +83,9 @@ export class LiveState implements ManifestState {
     this.others = { ...this.others, ...others };
     this.edits++;
   }
+}
+
+/** A dataset as an edit leaves it. */
+export function datasetAfter(before: DatasetMeta | undefined, edit: DatasetEdit): DatasetMeta {
+  return { ...newDataset(edit.id, edit.name, edit.order), ...before, ...edit };
 }

@@ -15,7 +15,7 @@ export const TARGET_PLAIN_BYTES: number = 16 * KIB;
 /** The largest record, its entry's header and its slot. */
 export const MAX_PLAIN_BYTES: number = MAX_WRITE_BYTES + 64 * KIB;
 
-export const blockKinds = ["data", "postings", "ids", "index", "keyBloom", "idBloom"] as const;
+export const blockKinds = ["data", "postings", "ids", "index", "keyBloom", "idBloom", "erasures"] as const;
 export type BlockKind = (typeof blockKinds)[number];
 
 export interface BlockPlace {

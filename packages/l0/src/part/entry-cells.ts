@@ -94,5 +94,8 @@ export function mapEntryAt(block: Buffer, at: number): MapEntry {
 export function isWholeEntry(block: Buffer, at: number, end: number, order: "by-sort" | "by-key"): boolean {
   const op = at + ENTRY_HEADER_BYTES;
   if (op >= end || !isWholeOp(block, op, end) || opEnd(block, op) !== end) return false;
-  return (operationAt(block, op) === operation.append) === (order === "by-sort");
+  return (
+    (operationAt(block, op) === operation.append) === (order === "by-sort") &&
+    operationAt(block, op) !== operation.erase
+  );
 }

@@ -1,15 +1,16 @@
 /**
  * The ids of a log: where the record with an id under a key stands, and what it was.
  *
- *     cell := u16 id bytes | id | u16 key bytes | key | f64 sort | f64 version | f64 revision | 8 bytes of content hash
+ *     cell := u16 id bytes | id | u16 key bytes | key | f64 sort | f64 version | f64 revision | 8 bytes of content hash | f64 time
  *
- * By id, key, and falling sort: an id that came again after the dedupe window is found as it was last used.
+ * By id, key, and falling sort: an id that came again after the dedupe window is found as it was last used. A version below 0 says
+ * that the record itself is gone. In format version 1 there is no time.
  */
 import { HASH_BYTES } from "../envelope.ts";
 import { compareBytes } from "./position.ts";
 import type { CellOrder } from "./position.ts";
 
-const fixedBytes = 4 + 24 + HASH_BYTES;
+const fixedBytes = 4 + 24 + HASH_BYTES + 8;
 
 export interface FoundId {
   readonly sort: number;
@@ -17,6 +18,14 @@ export interface FoundId {
   readonly revision: number;
   /** 8 bytes, a view. */
   readonly hash: Uint8Array;
+  readonly time: number;
+}
+
+/** As a cell holds it. */
+export interface StoredId extends Omit<FoundId, "time"> {
+  /** Below 0: the record is gone. */
+  readonly version: number;
+  readonly time: number | undefined;
 }
 
 export const idCells: CellOrder = {
@@ -55,6 +64,7 @@ export function writeIdCell(into: Buffer, at: number, id: Uint8Array, key: Uint8
   into.writeDoubleLE(found.version, fields + 8);
   into.writeDoubleLE(found.revision, fields + 16);
   into.set(found.hash, fields + 24);
+  into.writeDoubleLE(found.time, fields + 24 + HASH_BYTES);
 }
 
 export function isIdOf(block: Buffer, at: number, id: Uint8Array, key: Uint8Array): boolean {
@@ -66,13 +76,16 @@ export function isIdOf(block: Buffer, at: number, id: Uint8Array, key: Uint8Arra
   );
 }
 
-export function foundIdAt(block: Buffer, at: number): FoundId {
+/** Of a cell that ends at `end`. */
+export function storedIdAt(block: Buffer, at: number, end: number): StoredId {
   const key = at + 2 + block.readUInt16LE(at);
   const fields = key + 2 + block.readUInt16LE(key);
+  const timeStart = fields + 24 + HASH_BYTES;
   return {
     sort: block.readDoubleLE(fields),
     version: block.readDoubleLE(fields + 8),
     revision: block.readDoubleLE(fields + 16),
-    hash: block.subarray(fields + 24, fields + 24 + HASH_BYTES),
+    hash: block.subarray(fields + 24, timeStart),
+    time: timeStart < end ? block.readDoubleLE(timeStart) : undefined,
   };
 }

@@ -3,7 +3,7 @@ import { ENTRY_HEADER_BYTES, sortAt } from "../envelope.ts";
 import { SectionCursor } from "./block-index.ts";
 import { mayHold } from "./bloom.ts";
 import { logEntries, logEntryAt, viewOf } from "./entry-cells.ts";
-import { foundIdAt, idCells, isIdOf } from "./ids-section.ts";
+import { idCells, isIdOf, storedIdAt } from "./ids-section.ts";
 import type { FoundId } from "./ids-section.ts";
 import { run, runCached } from "./lookup.ts";
 import type { Lookup } from "./lookup.ts";
@@ -102,8 +102,18 @@ export function* findId(file: PartFile, footer: PartFooter, id: SearchId): Looku
   if (!(yield* cursor.seek(target))) return null;
   const block = yield cursor.place;
   file.counts.scanned++;
-  const at = slotAt(block, lowerBound(block, idCells, target));
-  return isIdOf(block, at, id.bytes, id.key.bytes) ? foundIdAt(block, at) : null;
+  const slot = lowerBound(block, idCells, target);
+  const at = slotAt(block, slot);
+  if (!isIdOf(block, at, id.bytes, id.key.bytes)) return null;
+  const found = storedIdAt(block, at, slotEnd(block, slot));
+  const time = found.time ?? (yield* timeOf(file, footer, found.sort));
+  return { ...found, version: Math.abs(found.version), time };
+}
+
+/** Of a record that is there. */
+export function* timeOf(file: PartFile, footer: PartFooter, sort: number): Lookup<number> {
+  const block = yield* dataBlock(file, new SectionCursor(footer.data, "data"), sort);
+  return recordIn(file, block, viewOf(block), sort).time;
 }
 
 /** The posting that holds a version which the key has. */

@@ -1,5 +1,8 @@
 import type { LogRecord } from "@ehdb/contracts";
 import type { PartMeta } from "../meta.ts";
+import { keyHash } from "./bloom.ts";
+import { CellStream } from "./cell-stream.ts";
+import { erasedKeyAt, erasureAt, erasureCells } from "./erasures.ts";
 import type { FoundId } from "./ids-section.ts";
 import { findId, findVersions, readKey, recordAt, scanLog } from "./log-lookups.ts";
 import type { RangeOptions } from "./log-lookups.ts";
@@ -65,6 +68,20 @@ export class LogPart {
 
   findIdCached(id: SearchId): FoundId | null | undefined {
     return this.#file.runCached("by-sort", (footer) => findId(this.#file, footer, id));
+  }
+
+  /** What it erases, a block at a time: of each key the first version that stays. */
+  async *erasures(): AsyncGenerator<{ key: SearchKey; below: number }[], void, undefined> {
+    const { erasures } = await this.#file.footerOf("by-sort");
+    const stream = new CellStream(this.#file, erasures, "erasures", erasureCells);
+    while (await stream.load()) {
+      const found: { key: SearchKey; below: number }[] = [];
+      do {
+        const bytes = erasedKeyAt(stream.block, stream.at);
+        found.push({ key: { bytes, hash: keyHash(bytes) }, below: erasureAt(stream.block, stream.at).below });
+      } while (stream.advance());
+      yield found;
+    }
   }
 
   /**

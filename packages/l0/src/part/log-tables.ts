@@ -1,6 +1,8 @@
 import { hashAt, HASH_BYTES, idAt, keyAt, versionAt } from "../envelope.ts";
 import { idHash, keyHash } from "./bloom.ts";
 import { Doubles, Words } from "./columns.ts";
+import { addErasure, erasureCellBytes, erasureCells, writeErasureCell } from "./erasures.ts";
+import type { Erasure, Erasures } from "./erasures.ts";
 import { idCellBytes, idCells, writeIdCell } from "./ids-section.ts";
 import type { Section } from "./part-format.ts";
 import { MAX_PIECE_VERSIONS, postingCellBytes, postingCells, writePostingCell } from "./postings.ts";
@@ -20,6 +22,7 @@ export class LogTables {
   readonly #keys = new Words();
   readonly #sorts = new Doubles();
   readonly #ids = new Ids();
+  readonly #erasures: Erasures = new Map();
 
   get keys(): number {
     return this.#ordinals.size;
@@ -38,7 +41,7 @@ export class LogTables {
   }
 
   /** Takes the append at `at`; false, and nothing is taken, when its version doesn't follow the one before it under its key. */
-  add(bytes: Buffer, at: number, sort: number, revision: number): boolean {
+  add(bytes: Buffer, at: number, sort: number, revision: number, time: number): boolean {
     const key = keyAt(bytes, at);
     const version = versionAt(bytes, at);
     const text = key.toString("latin1");
@@ -54,10 +57,15 @@ export class LogTables {
     }
     this.#counts.increment(ordinal);
     const id = idAt(bytes, at);
-    if (id.length > 0) this.#ids.add(id, key, hashAt(bytes, at), { record: this.#keys.length, version, revision });
+    if (id.length > 0)
+      this.#ids.add(id, key, hashAt(bytes, at), { record: this.#keys.length, version, revision, time });
     this.#keys.push(ordinal);
     this.#sorts.push(sort);
     return true;
+  }
+
+  erase(key: Buffer, erasure: Erasure): void {
+    addErasure(this.#erasures, key.toString("latin1"), erasure);
   }
 
   writePostings(output: PartOutput): Section {
@@ -82,6 +90,16 @@ export class LogTables {
     const keys = [...this.#ordinals.keys()];
     const keyOf = (record: number): string => keys[this.#keys.at(record)] as string;
     return this.#ids.write(output, keyOf, (record) => this.#sorts.at(record));
+  }
+
+  writeErasures(output: PartOutput): Section {
+    const section = new SectionWriter(output, "erasures", erasureCells);
+    for (const text of [...this.#erasures.keys()].sort()) {
+      const key = Buffer.from(text, "latin1");
+      const at = section.place(erasureCellBytes(key));
+      writeErasureCell(section.bytes, at, key, this.#erasures.get(text) as Erasure);
+    }
+    return section.finish();
   }
 
   /** Views of one array: the positions of each key, rising. */
@@ -110,6 +128,7 @@ class Ids {
   readonly #records = new Words();
   readonly #versions = new Doubles();
   readonly #revisions = new Doubles();
+  readonly #times = new Doubles();
   /** Two a record: its content hash. */
   readonly #contents = new Words();
 
@@ -121,13 +140,14 @@ class Ids {
     id: Buffer,
     key: Buffer,
     content: Buffer,
-    of: { readonly record: number; readonly version: number; readonly revision: number },
+    of: { readonly record: number; readonly version: number; readonly revision: number; readonly time: number },
   ): void {
     this.#texts.push(id.toString("latin1"));
     this.hashes.push(idHash(id, key));
     this.#records.push(of.record);
     this.#versions.push(of.version);
     this.#revisions.push(of.revision);
+    this.#times.push(of.time);
     this.#contents.push(content.readUInt32LE(0));
     this.#contents.push(content.readUInt32LE(4));
   }
@@ -142,7 +162,8 @@ class Ids {
       hash.writeUInt32LE(this.#contents.at(2 * i), 0);
       hash.writeUInt32LE(this.#contents.at(2 * i + 1), 4);
       const at = section.place(idCellBytes(id, key));
-      const found = { sort: sortOf(record), version: this.#versions.at(i), revision: this.#revisions.at(i), hash };
+      const [version, revision, time] = [this.#versions.at(i), this.#revisions.at(i), this.#times.at(i)];
+      const found = { sort: sortOf(record), version, revision, time, hash };
       writeIdCell(section.bytes, at, id, key, found);
     }
     return section.finish();

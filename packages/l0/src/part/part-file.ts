@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { DatasetOrder } from "@ehdb/contracts";
 import { EhdbError } from "@ehdb/contracts";
-import type { File, Host } from "@ehdb/host";
+import type { File } from "@ehdb/host";
 import type { KeyRing } from "@ehdb/journal";
 import type { BlockCache } from "../block-cache.ts";
 import type { PartMeta } from "../meta.ts";
@@ -26,7 +26,6 @@ import { isSlotted } from "./slots.ts";
 
 /** What the parts of an engine share. */
 export interface PartContext {
-  readonly host: Host;
   readonly cache: BlockCache;
   readonly handles: PartHandles;
   readonly encryption: KeyRing | undefined;
@@ -35,6 +34,8 @@ export interface PartContext {
 
 /** What is known of a part once its header and footer have been read. */
 export interface OpenedPart {
+  /** Of its format. */
+  readonly version: number;
   readonly codec: BlockCodec;
   readonly footer: PartFooter;
 }
@@ -183,7 +184,7 @@ export class PartFile implements BlockSource {
     if (footer === undefined) throw this.corrupt(footerAt, "the footer doesn't match its checksum");
     const wrong = footer.order === header.order ? metaDifference(footer.meta, this.meta) : "order";
     if (wrong !== undefined) throw this.corrupt(footerAt, `the footer and the manifest differ in ${wrong}`);
-    return { codec: { seed, cipher }, footer: { ...footer, meta: this.meta } };
+    return { version: header.version, codec: { seed, cipher }, footer: { ...footer, meta: this.meta } };
   }
 
   #assertOrder(footer: PartFooter, order: DatasetOrder): void {

@@ -11,7 +11,9 @@ import { placeSeed } from "./block.ts";
 import type { BlockPlace } from "./block.ts";
 import { KEY_CHECK_BYTES } from "./part-cipher.ts";
 
-export const PART_FORMAT_VERSION = 1;
+/** 1 had no time in the cells of ids, no erasures, and no part of which anything was gone. It is read. */
+export const PART_FORMAT_VERSION = 2;
+const OLDEST_READ = 1;
 /** Blocks start here. */
 export const PART_HEADER_BYTES = 4096;
 export const PART_FOOTER_BYTES = 320;
@@ -27,6 +29,7 @@ const headerCrcAt = PART_HEADER_BYTES - 4;
 const footerCrcAt = PART_FOOTER_BYTES - 4;
 
 export interface PartHeader {
+  readonly version: number;
   readonly id: number;
   readonly dataset: number;
   readonly order: DatasetOrder;
@@ -47,6 +50,8 @@ export interface Section {
   readonly cells: number;
 }
 
+export const noSection: Section = { root: { kind: "index", offset: 0, bytes: 0 }, depth: 0, blocks: 0, cells: 0 };
+
 /** Partitions of one size, one block each, one behind the other. */
 export interface BloomSection {
   readonly offset: number;
@@ -66,9 +71,10 @@ export interface PartFooter {
   readonly ids: Section;
   readonly keyBloom: BloomSection;
   readonly idBloom: BloomSection;
+  readonly erasures: Section;
 }
 
-export function encodePartHeader(header: PartHeader): Buffer {
+export function encodePartHeader(header: Omit<PartHeader, "version">): Buffer {
   const bytes = Buffer.alloc(PART_HEADER_BYTES);
   const keyId = Buffer.from(header.keyId, "utf8");
   HEADER_MAGIC.copy(bytes, 0);
@@ -89,10 +95,10 @@ export function decodePartHeader(bytes: Buffer, path: string): PartHeader | unde
   if (bytes.length < PART_HEADER_BYTES || !bytes.subarray(0, 8).equals(HEADER_MAGIC)) return undefined;
   if (crc32(bytes.subarray(0, headerCrcAt)) !== bytes.readUInt32LE(headerCrcAt)) return undefined;
   const version = bytes.readUInt32LE(8);
-  if (version !== PART_FORMAT_VERSION) {
+  if (version < OLDEST_READ || version > PART_FORMAT_VERSION) {
     throw new EhdbError(
       "UNSUPPORTED_VERSION",
-      `${path} has format version ${version}; this release reads version ${PART_FORMAT_VERSION}. Open it with the release that wrote it`,
+      `${path} has format version ${version}; this release reads versions ${OLDEST_READ} to ${PART_FORMAT_VERSION}. Open it with the release that wrote it`,
       { file: path, offset: 8, version, supported: PART_FORMAT_VERSION },
     );
   }
@@ -100,6 +106,7 @@ export function decodePartHeader(bytes: Buffer, path: string): PartHeader | unde
   const keyIdBytes = bytes[56] as number;
   if (order === undefined || keyIdBytes > MAX_KEY_ID_BYTES) return undefined;
   return {
+    version,
     id: readU64(bytes, 16),
     dataset: bytes[12] as number,
     order,
@@ -129,6 +136,7 @@ const sectionsAt = countsAt + 16;
 const sectionBytes = 32;
 const bloomsAt = sectionsAt + 3 * sectionBytes;
 const bloomBytes = 16;
+const erasuresAt = bloomsAt + 2 * bloomBytes;
 
 /** @param seed that of the part's salt */
 export function encodePartFooter(footer: PartFooter, seed: number): Buffer {
@@ -139,14 +147,10 @@ export function encodePartFooter(footer: PartFooter, seed: number): Buffer {
   for (const [i, field] of metaFields.entries()) writeU64(bytes, 16 + i * 8, footer.meta[field]);
   writeU64(bytes, countsAt, footer.keys);
   writeU64(bytes, countsAt + 8, footer.blocks);
-  for (const [i, section] of [footer.data, footer.postings, footer.ids].entries()) {
-    const at = sectionsAt + i * sectionBytes;
-    writeU64(bytes, at, section.root.offset);
-    writeU64(bytes, at + 8, section.blocks);
-    writeU64(bytes, at + 16, section.cells);
-    bytes.writeUInt32LE(section.root.bytes, at + 24);
-    bytes.writeUInt32LE(section.depth, at + 28);
-  }
+  const { data, postings, ids, erasures } = footer;
+  for (const [i, section] of [data, postings, ids].entries())
+    writeSection(bytes, sectionsAt + i * sectionBytes, section);
+  writeSection(bytes, erasuresAt, erasures);
   for (const [i, bloom] of [footer.keyBloom, footer.idBloom].entries()) {
     const at = bloomsAt + i * bloomBytes;
     writeU64(bytes, at, bloom.offset);
@@ -164,18 +168,11 @@ export function decodePartFooter(bytes: Buffer, seed: number, fileBytes: number)
   const order = orders[(bytes[9] as number) - 1];
   const numbers = metaFields.map((field, i) => [field, readU64(bytes, 16 + i * 8)] as const);
   if (order === undefined || numbers.some(([, value]) => value > MAX_SEQUENCE)) return undefined;
+  const erasures = readSection(bytes, erasuresAt);
   const meta: PartMeta = {
     ...(Object.fromEntries(numbers) as Record<(typeof metaFields)[number], number>),
     dataset: bytes[8] as number,
-  };
-  const section = (i: number): Section => {
-    const at = sectionsAt + i * sectionBytes;
-    return {
-      root: { kind: "index", offset: readU64(bytes, at), bytes: bytes.readUInt32LE(at + 24) },
-      depth: bytes.readUInt32LE(at + 28),
-      blocks: readU64(bytes, at + 8),
-      cells: readU64(bytes, at + 16),
-    };
+    erasures: erasures.cells,
   };
   const bloom = (i: number): BloomSection => {
     const at = bloomsAt + i * bloomBytes;
@@ -190,17 +187,35 @@ export function decodePartFooter(bytes: Buffer, seed: number, fileBytes: number)
     order,
     keys: readU64(bytes, countsAt),
     blocks: readU64(bytes, countsAt + 8),
-    data: section(0),
-    postings: section(1),
-    ids: section(2),
+    data: readSection(bytes, sectionsAt),
+    postings: readSection(bytes, sectionsAt + sectionBytes),
+    ids: readSection(bytes, sectionsAt + 2 * sectionBytes),
     keyBloom: bloom(0),
     idBloom: bloom(1),
+    erasures,
+  };
+}
+
+function writeSection(bytes: Buffer, at: number, { root, blocks, cells, depth }: Section): void {
+  writeU64(bytes, at, root.offset);
+  writeU64(bytes, at + 8, blocks);
+  writeU64(bytes, at + 16, cells);
+  bytes.writeUInt32LE(root.bytes, at + 24);
+  bytes.writeUInt32LE(depth, at + 28);
+}
+
+function readSection(bytes: Buffer, at: number): Section {
+  return {
+    root: { kind: "index", offset: readU64(bytes, at), bytes: bytes.readUInt32LE(at + 24) },
+    depth: bytes.readUInt32LE(at + 28),
+    blocks: readU64(bytes, at + 8),
+    cells: readU64(bytes, at + 16),
   };
 }
 
 /** The first field in which two metas differ. */
 export function metaDifference(one: PartMeta, other: PartMeta): keyof PartMeta | undefined {
-  return (["dataset", ...metaFields] as const).find((field) => one[field] !== other[field]);
+  return (["dataset", "erasures", ...metaFields] as const).find((field) => one[field] !== other[field]);
 }
 
 function footerCrc(bytes: Buffer, seed: number, fileBytes: number): number {

@@ -1,4 +1,4 @@
-import type { File, Host } from "@ehdb/host";
+import type { File, Files } from "@ehdb/host";
 import { LRUCache } from "lru-cache";
 import { partReadError } from "./part-damage.ts";
 
@@ -43,12 +43,12 @@ const keptOpen = 64;
 
 /** The open files of all parts of an engine: a bounded number stays open between reads. */
 export class PartHandles {
-  readonly #host: Host;
+  readonly #files: Files;
   readonly #handles: LRUCache<string, Handle>;
 
   /** @param max files kept open at most; those being read come on top */
-  constructor(host: Host, max: number = keptOpen) {
-    this.#host = host;
+  constructor(files: Files, max: number = keptOpen) {
+    this.#files = files;
     this.#handles = new LRUCache({ max, dispose: (handle) => handle.leave() });
   }
 
@@ -80,7 +80,7 @@ export class PartHandles {
   }
 
   #open(path: string): Handle {
-    const handle = new Handle(this.#host.files.open(path, "read"));
+    const handle = new Handle(this.#files.open(path, "read"));
     this.#handles.set(path, handle);
     handle.file.catch(() => {
       if (this.#handles.peek(path) === handle) this.#handles.delete(path);

@@ -1,13 +1,13 @@
 import { crc32 } from "node:zlib";
 import { EhdbError } from "@ehdb/contracts";
-import { encodeBlock } from "./block.ts";
+import { BLOCK_HEADER_BYTES, blockRoom, encodeBlock } from "./block.ts";
 import type { BlockCodec, BlockKind, BlockPlace } from "./block.ts";
 import { indexCellBytes, indexCells, writeIndexCell } from "./block-index.ts";
 import type { PartCipher } from "./part-cipher.ts";
 import { MAX_PART_BYTES } from "./part-format.ts";
 import type { Section } from "./part-format.ts";
 import type { CellOrder, Position } from "./position.ts";
-import { SlottedWriter } from "./slots.ts";
+import { slotAt, slotCount, SlottedWriter } from "./slots.ts";
 
 /** The file as it is written: from the front to the back, each byte once. */
 export class PartOutput {
@@ -80,6 +80,19 @@ export class SectionWriter {
     if (!this.#leaf.isEmpty && !this.#leaf.fits(cellBytes)) this.#flushLeaf();
     this.#cells++;
     return this.#leaf.place(cellBytes);
+  }
+
+  /** Takes a whole block of cells as it is; returns how many they are. */
+  placeBlock(block: Buffer): number {
+    if (!this.#leaf.isEmpty) this.#flushLeaf();
+    const room = blockRoom(block.length);
+    block.copy(room, BLOCK_HEADER_BYTES);
+    const cells = slotCount(block);
+    const last = this.#order.position(block, slotAt(block, cells - 1));
+    this.#index(0, last, this.#output.writeBlock(this.#kind, room, block.length));
+    this.#blocks++;
+    this.#cells += cells;
+    return cells;
   }
 
   finish(): Section {

@@ -5,9 +5,9 @@ export class SetDigest {
   #members = 0;
   #sum = 0;
   #scrambled = 0;
-  readonly #numbers = Buffer.alloc(24);
+  readonly #numbers = Buffer.alloc(32);
 
-  /** @param numbers at most three */
+  /** @param numbers at most four, of every member as many */
   add(hash: number, numbers: readonly number[]): void {
     for (const [i, number] of numbers.entries()) this.#numbers.writeDoubleLE(number, i * 8);
     const member = crc32(this.#numbers, hash);

@@ -17,14 +17,21 @@ export async function verifyPart(file: PartFile, onDamage: (damage: PartDamage) 
   };
   try {
     const opened = await file.readEnds();
-    if (await verifyBlocks(file, opened, report)) await verifySections(file, opened);
+    if (await eachBlock(file, opened, report)) await verifySections(file, opened);
   } catch (error) {
     report(error);
   }
 }
 
+/** Every block by itself. CORRUPT for the first that isn't whole. */
+export async function verifyBlocks(file: PartFile): Promise<void> {
+  await eachBlock(file, await file.readEnds(), (error) => {
+    throw error;
+  });
+}
+
 /** Every block by itself, one behind the other from the header to the footer; false when one was reported. */
-async function verifyBlocks(file: PartFile, opened: OpenedPart, report: (error: unknown) => void): Promise<boolean> {
+async function eachBlock(file: PartFile, opened: OpenedPart, report: (error: unknown) => void): Promise<boolean> {
   const end = file.meta.fileBytes - PART_FOOTER_BYTES;
   const window = new Window(file);
   let blocks = 0;

@@ -1,9 +1,11 @@
 import { crc32 } from "node:zlib";
 import { datasetAt, ENTRY_HEADER_BYTES, hashAt, idAt, keyAt, sortAt, versionAt } from "../envelope.ts";
+import type { PartMeta } from "../meta.ts";
 import type { BlockPlace } from "./block.ts";
 import { bloomHolds, idHash, keyHash, partitionOf } from "./bloom.ts";
 import { entryRevision, entryTime, isWholeEntry, logEntries, mapEntries } from "./entry-cells.ts";
-import { foundIdAt, idCells } from "./ids-section.ts";
+import { erasedKeyAt, erasureCellBytes, erasureCells } from "./erasures.ts";
+import { idCells, storedIdAt } from "./ids-section.ts";
 import type { OpenedPart, PartFile } from "./part-file.ts";
 import type { BloomSection, PartFooter } from "./part-format.ts";
 import { compareBytes, noBytes } from "./position.ts";
@@ -14,7 +16,7 @@ import { SetDigest } from "./set-digest.ts";
 /** Whether all that a part says agrees, its blocks being whole. Throws CORRUPT for the first that doesn't. */
 export async function verifySections(file: PartFile, opened: OpenedPart): Promise<void> {
   const { footer } = opened;
-  const data = await verifyData(file, footer);
+  const data = await verifyData(file, footer, opened.version >= 2);
   const keys = await Filter.load(file, footer.keyBloom, "keyBloom");
   const ids = await Filter.load(file, footer.idBloom, "idBloom");
   let blocks = data.blocks + keys.partitions + ids.partitions;
@@ -26,6 +28,7 @@ export async function verifySections(file: PartFile, opened: OpenedPart): Promis
     const found = await verifyIds(file, footer, ids);
     blocks += found.blocks;
     agree(file, footer.ids.root, "the ids", found.digest.equals(data.ids));
+    blocks += await verifyErasures(file, footer);
   } else {
     agree(file, footer.data.root, "the number of keys", data.keys.length === footer.keys);
     agree(
@@ -50,7 +53,7 @@ interface DataFacts {
   readonly blocks: number;
 }
 
-async function verifyData(file: PartFile, footer: PartFooter): Promise<DataFacts> {
+async function verifyData(file: PartFile, footer: PartFooter, hasTimes: boolean): Promise<DataFacts> {
   const { order } = footer;
   const facts = { postings: new SetDigest(), ids: new SetDigest(), keys: [] as number[] };
   const found = { records: 0, ids: 0, revisions: new Span(), times: new Span(), sorts: new Span() };
@@ -72,7 +75,12 @@ async function verifyData(file: PartFile, footer: PartFooter): Promise<DataFacts
       const id = idAt(block, op);
       if (id.length === 0) return;
       found.ids++;
-      facts.ids.add(idDigest(id, key, hashAt(block, op)), [sort, version, entryRevision(block, at)]);
+      facts.ids.add(idDigest(id, key, hashAt(block, op)), [
+        sort,
+        version,
+        entryRevision(block, at),
+        hasTimes ? entryTime(block, at) : 0,
+      ]);
     } else if (found.records === 1 || compareBytes(key, 0, key.length, lastKey) !== 0) {
       lastKey = Uint8Array.from(key);
       facts.keys.push(keyHash(key));
@@ -82,10 +90,10 @@ async function verifyData(file: PartFile, footer: PartFooter): Promise<DataFacts
   const { sorts, revisions, times } = found;
   const same =
     found.records === meta.records &&
-    found.ids === meta.ids &&
-    (order === "by-key" || sorts.is(meta.firstSort, meta.lastSort)) &&
-    revisions.is(meta.firstRevision, meta.lastRevision) &&
-    times.is(meta.firstTime, meta.lastTime);
+    found.ids <= meta.ids &&
+    (order === "by-key" || isAsStated(meta, sorts, meta.firstSort, meta.lastSort)) &&
+    isAsStated(meta, revisions, meta.firstRevision, meta.lastRevision) &&
+    isAsStated(meta, times, meta.firstTime, meta.lastTime);
   agree(file, footer.data.root, "the footer", same);
   return { ...facts, blocks: walk.blocks };
 }
@@ -105,7 +113,7 @@ async function verifyPostings(
     const piece = pieceAt(block, at, end);
     const range = versionRangeAt(block, at);
     const isFirst = expected === 0;
-    if (piece === undefined || piece.firstVersion !== (isFirst ? range.first : expected))
+    if (piece === undefined || (isFirst ? piece.firstVersion !== range.first : piece.firstVersion < expected))
       throw file.corrupt(place.offset, "a posting doesn't hold the versions that it states");
     if (isFirst) keys++;
     const behind = piece.firstVersion + piece.sorts.length;
@@ -124,17 +132,32 @@ async function verifyIds(
 ): Promise<{ digest: SetDigest; blocks: number }> {
   const digest = new SetDigest();
   const walk = new SectionWalk(file, footer.ids, "ids", idCells);
-  await walk.visit((block, at, _end, place) => {
+  await walk.visit((block, at, end, place) => {
     const { first, second } = idCells.position(block, at);
-    const { sort, version, revision, hash } = foundIdAt(block, at);
-    digest.add(idDigest(first, second, hash), [sort, version, revision]);
+    const { sort, version, revision, time, hash } = storedIdAt(block, at, end);
+    if (version > 0) digest.add(idDigest(first, second, hash), [sort, version, revision, time ?? 0]);
     if (!filter.holds(idHash(first, second))) throw file.corrupt(place.offset, "the bloom of ids lacks an id");
   });
   return { digest, blocks: walk.blocks };
 }
 
+/** Returns their blocks. */
+async function verifyErasures(file: PartFile, footer: PartFooter): Promise<number> {
+  const walk = new SectionWalk(file, footer.erasures, "erasures", erasureCells);
+  await walk.visit((block, at, end, place) => {
+    if (at + erasureCellBytes(erasedKeyAt(block, at)) !== end)
+      throw file.corrupt(place.offset, "an erasure isn't as long as its key");
+  });
+  return walk.blocks;
+}
+
 function idDigest(id: Uint8Array, key: Uint8Array, hash: Uint8Array): number {
   return crc32(hash, idHash(id, key));
+}
+
+/** What lay at the edges of a part that was merged may be gone; an erasure beside the records has a revision and a time, too. */
+function isAsStated({ level, erasures }: PartMeta, found: Span, first: number, last: number): boolean {
+  return level > 0 || erasures > 0 ? found.isWithin(first, last) : found.is(first, last);
 }
 
 /** The least and the most of some numbers. */
@@ -149,6 +172,10 @@ class Span {
 
   is(least: number, most: number): boolean {
     return this.#least === least && this.#most === most;
+  }
+
+  isWithin(least: number, most: number): boolean {
+    return this.#least >= least && this.#most <= most;
   }
 }
 

@@ -1,6 +1,6 @@
 import { EhdbError, isBytes, MAX_WRITE_BYTES, OPERATION_BYTES } from "@ehdb/contracts";
 import type { DatasetOrder, DatasetSpec, Expectation, WriteBatch } from "@ehdb/contracts";
-import { checkDataset, checkName, invalid } from "./checks.ts";
+import { checkDataset, checkName, checkWhole, invalid } from "./checks.ts";
 
 export interface Append {
   readonly kind: "append";
@@ -8,6 +8,14 @@ export interface Append {
   readonly key: string;
   readonly id: string | undefined;
   readonly payload: Uint8Array;
+}
+
+/** The reference forgets nothing: whoever compares must bear that the other does. */
+export interface Erase {
+  readonly kind: "erase";
+  readonly dataset: string;
+  readonly key: string;
+  readonly below: number;
 }
 
 export interface Put {
@@ -23,7 +31,7 @@ export interface Delete {
   readonly key: string;
 }
 
-export type Write = Append | Put | Delete;
+export type Write = Append | Erase | Put | Delete;
 
 export interface Expected {
   readonly dataset: string;
@@ -87,6 +95,14 @@ export function statementsOf(datasets: readonly DatasetSpec[], stage: (batch: Wr
         writes = before.writes;
         throw error;
       }
+    },
+    erase(dataset, key, below) {
+      checkOpen();
+      checkDataset(datasets, dataset, "by-sort");
+      checkName("a key", key);
+      checkWhole("below", below, 1);
+      count(key, undefined, undefined);
+      writes.push({ kind: "erase", dataset, key, below });
     },
     put(dataset, key, payload) {
       checkOpen();

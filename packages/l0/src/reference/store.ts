@@ -85,7 +85,7 @@ export class Store {
         appended.push(place);
       } else if (write.kind === "put") {
         this.map(dataset).set(key, { key, revision, time, payload: write.payload });
-      } else {
+      } else if (write.kind === "delete") {
         this.map(dataset).delete(key);
       }
     }

@@ -5,6 +5,7 @@ import type { File, Files, Host, OperationKind, SimulatedHost } from "@ehdb/host
 import { openManifest } from "../../src/manifest/manifest.ts";
 import type { Manifest, ManifestOptions } from "../../src/manifest/manifest.ts";
 import type { ManifestState } from "../../src/manifest/state.ts";
+import { newDataset } from "../../src/meta.ts";
 import type { DatasetMeta, ManifestEdit, PartMeta } from "../../src/meta.ts";
 
 export const dir = "/store";
@@ -26,13 +27,11 @@ export async function begunOn(host: Host, options: Partial<ManifestOptions> = {}
 
 /** The log dataset, when its next position is `nextSort`, opened for the nth time. */
 export const log = (nextSort: number, opens = 1): DatasetMeta => ({
-  id: 1,
-  name: "events",
-  order: "by-sort",
+  ...newDataset(1, "events", "by-sort"),
   nextSort,
   cuts: Array.from({ length: opens }, (_, place) => ({ epoch: place + 1, firstSort: 1 })),
 });
-export const map: DatasetMeta = { id: 2, name: "heads", order: "by-key", nextSort: 1, cuts: [] };
+export const map: DatasetMeta = newDataset(2, "heads", "by-key");
 
 /** A part of the log with the positions and revisions from `first` to `last`. */
 export const part = (id: number, first: number, last = first + 9): PartMeta => ({
@@ -48,6 +47,7 @@ export const part = (id: number, first: number, last = first + 9): PartMeta => (
   firstTime: 1000 + first,
   lastTime: 1000 + last,
   ids: 0,
+  erasures: 0,
 });
 
 /** The seal of the ten commits behind `sealedThrough`, as one part. */
@@ -91,9 +91,14 @@ export function after(before: Plain, edit: ManifestEdit): Plain {
   return {
     sealedThrough: edit.sealedThrough ?? before.sealedThrough,
     time: edit.time ?? before.time,
-    datasets: [...before.datasets.filter(({ id }) => !changed.some((one) => one.id === id)), ...changed].toSorted(
-      (a, b) => a.id - b.id,
-    ),
+    datasets: [
+      ...before.datasets.filter(({ id }) => !changed.some((one) => one.id === id)),
+      ...changed.map((one) => ({
+        ...newDataset(one.id, one.name, one.order),
+        ...before.datasets.find(({ id }) => id === one.id),
+        ...one,
+      })),
+    ].toSorted((a, b) => a.id - b.id),
     parts: [...before.parts.filter(({ id }) => edit.remove?.includes(id) !== true), ...(edit.add ?? [])],
   };
 }

@@ -213,7 +213,7 @@ describe("what isn't damage", () => {
   it("another format version is UNSUPPORTED_VERSION", async () => {
     const { crc32 } = await import("node:zlib");
     const { meta, bytes } = buildLog(items);
-    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(3, 8);
     expect(await codeOf((await logPart({ meta, bytes })).recordAt(10))).toBe("CORRUPT");
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 4092)), 4092);
     expect(await codeOf((await logPart({ meta, bytes })).recordAt(10))).toBe("UNSUPPORTED_VERSION");

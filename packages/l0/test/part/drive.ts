@@ -133,7 +133,7 @@ export async function stage(
   return {
     host,
     cache: new BlockCache(options.cacheBytes ?? 64 * MIB),
-    handles: new PartHandles(host, options.maxHandles),
+    handles: new PartHandles(host.files, options.maxHandles),
     encryption: options.encryption,
   };
 }

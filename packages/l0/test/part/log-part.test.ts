@@ -15,6 +15,7 @@ import {
   revisionOf,
   ring,
   sampleLog,
+  timeOf,
   shown,
   stage,
 } from "./drive.ts";
@@ -77,7 +78,8 @@ describe(`a part of a log (seed ${seed})`, () => {
           const last = items.findLast((item) => item.key === key && item.id === id) as LogItem;
           const { sort, version } = last;
           const found = await part.findId(searchId(searchKey(key), id));
-          expect(found).toEqual({ sort, version, revision: revisionOf(sort), hash: hashOf(id) });
+          const revision = revisionOf(sort);
+          expect(found).toEqual({ sort, version, revision, time: timeOf(revision), hash: hashOf(id) });
         }
         expect(await damages(part)).toEqual([]);
       }),
@@ -188,7 +190,7 @@ describe(`a part of a log (seed ${seed})`, () => {
     const built = buildLog(items);
     const { host, ...context } = await stage(built.bytes);
     const before = host.operations.read;
-    const part = new LogPart({ host, ...context }, path, built.meta);
+    const part = new LogPart(context, path, built.meta);
     expect(host.operations.read).toBe(before);
     await all(part.scan());
     const scanned = host.operations.read - before;

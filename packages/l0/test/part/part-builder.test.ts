@@ -37,6 +37,7 @@ describe("a part builder", () => {
       firstTime: timeOf(revisionOf(first)),
       lastTime: timeOf(revisionOf(last)),
       ids: 34,
+      erasures: 0,
     });
     expect(metaOfBuilt(bytes)).toEqual(meta);
     expect(metaOfBuilt(bytes.subarray(1))).toBeUndefined();

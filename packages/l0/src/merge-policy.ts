@@ -1,0 +1,80 @@
+import type { DatasetMeta, PartMeta } from "./meta.ts";
+
+export interface MergePolicy {
+  /** Parts of one level that make one of the next. */
+  readonly fanOut: number;
+  /** The share of a log part's records that may be erased before it's written anew. */
+  readonly deadRatio: number;
+  /** Of a log: no part larger than that is made by merging, for nothing would be gained. */
+  readonly maxLogBytes: number;
+}
+
+export const defaultPolicy: MergePolicy = { fanOut: 4, deadRatio: 0.2, maxLogBytes: 1024 * 1024 * 1024 };
+
+/** Parts of a dataset, from `from` to `to`, both included. */
+export interface MergeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * What is to be merged next of a dataset's parts, oldest first; `undefined` when nothing is. Size-tiered: what has been merged leaves fewer
+ * parts of a level, or as many with fewer dead records, so that it comes to an end.
+ *
+ * Of a log whatever lies below its floor goes first. Of a map newer parts may hide as much as the oldest one holds, and
+ * then all are merged: it takes twice the space of what is there at most, beside what is above the floor.
+ */
+export function nextMerge(
+  dataset: Pick<DatasetMeta, "order" | "floor">,
+  parts: readonly PartMeta[],
+  erasedIn: (part: PartMeta) => number,
+  policy: MergePolicy,
+): MergeRange | undefined {
+  if (dataset.order === "by-sort") {
+    return belowFloor(parts, dataset.floor) ?? fullLevel(parts, policy) ?? mostlyErased(parts, erasedIn, policy);
+  }
+  return outgrown(parts) ?? fullLevel(parts, { ...policy, maxLogBytes: Infinity });
+}
+
+/** All that lies below the floor, when anything of it is still there. */
+function belowFloor(parts: readonly PartMeta[], floor: number): MergeRange | undefined {
+  const first = parts.findIndex(({ lastSort }) => lastSort >= floor);
+  const below = parts.slice(0, first < 0 ? parts.length : first);
+  return below.some(({ records }) => records > 0) ? { from: 0, to: below.length - 1 } : undefined;
+}
+
+/** The first run of `fanOut` parts or more that aren't above one level, from the lowest level on. */
+function fullLevel(parts: readonly PartMeta[], { fanOut, maxLogBytes }: MergePolicy): MergeRange | undefined {
+  const levels = [...new Set(parts.map(({ level }) => level))].sort((a, b) => a - b);
+  for (const level of levels) {
+    for (let from = 0; from < parts.length; from++) {
+      let bytes = 0;
+      let to = from - 1;
+      for (let part = parts[from]; part !== undefined && part.level <= level; part = parts[to + 1]) {
+        bytes += part.fileBytes;
+        if (bytes > maxLogBytes) break;
+        to++;
+      }
+      if (to - from + 1 >= fanOut) return { from, to };
+    }
+  }
+  return undefined;
+}
+
+function mostlyErased(
+  parts: readonly PartMeta[],
+  erasedIn: (part: PartMeta) => number,
+  { deadRatio }: MergePolicy,
+): MergeRange | undefined {
+  const at = parts.findIndex((part) => part.records > 0 && erasedIn(part) / part.records > deadRatio);
+  return at < 0 ? undefined : { from: at, to: at };
+}
+
+function outgrown(parts: readonly PartMeta[]): MergeRange | undefined {
+  const [oldest, ...newer] = parts;
+  if (oldest === undefined || newer.length === 0) return undefined;
+  const records = newer.reduce((sum, part) => sum + part.records, 0);
+  // Below that a full level is as good, and costs less.
+  const isLarge = oldest.level > 0;
+  return isLarge && records > oldest.records ? { from: 0, to: parts.length - 1 } : undefined;
+}
