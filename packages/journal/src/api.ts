@@ -242,7 +242,15 @@ export interface RecoveryReport {
 
 export interface VerifyOptions {
   readonly signal?: AbortSignal;
-  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+  /** A promise that it returns is waited for: so a caller sets the pace. */
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => unknown;
+}
+
+/** Of `verifyJournal`, which looks at a journal without opening it. */
+export interface VerifyJournalOptions extends VerifyOptions {
+  readonly dir: string;
+  readonly host?: Host;
+  readonly encryption?: DecryptionKeys;
 }
 
 export interface Damage {
@@ -262,6 +270,14 @@ export interface VerifyReport {
   readonly records: number;
   readonly bytes: number;
   readonly damage: readonly Damage[];
+  /** Sequences that aren't there because a salvage couldn't save them. They are no damage. */
+  readonly gaps: readonly SequenceRange[];
+}
+
+export interface VerifyJournalReport extends VerifyReport {
+  /** The first and the last sequence that the log holds, stated durable or not; `last` below `first` when it holds none. Of a damaged log as far as they are known. */
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Plain counters and gauges since open. 0 in an error counter means healthy. */

@@ -38,7 +38,7 @@ export async function openJournalReader(options: JournalReaderOptions): Promise<
   return reader;
 }
 
-class JournalFollower extends LogReader implements ReadOnlyJournal {
+export class JournalFollower extends LogReader implements ReadOnlyJournal {
   readonly #options: ResolvedReaderOptions;
   #tail: Tail | undefined;
   #looking: Promise<void> | undefined;
@@ -54,6 +54,11 @@ class JournalFollower extends LogReader implements ReadOnlyJournal {
 
   get last(): number {
     return this.#tail === undefined ? 0 : Math.min(this.#tail.stated, this.#tail.last);
+  }
+
+  /** The last sequence that is whole, stated or not. */
+  get whole(): number {
+    return this.#tail?.last ?? 0;
   }
 
   get epoch(): number {

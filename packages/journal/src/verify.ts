@@ -1,6 +1,6 @@
 import { throwIfAborted } from "@ehdb/contracts";
 import type { File } from "@ehdb/host";
-import type { Damage, VerifyOptions, VerifyReport } from "./api.ts";
+import type { Damage, SequenceRange, VerifyOptions, VerifyReport } from "./api.ts";
 import { checkOptions } from "./arguments.ts";
 import type { LogView } from "./log-view.ts";
 import { DATA_START, decodeSegmentHeader, SEGMENT_HEADER_BYTES } from "./format.ts";
@@ -15,6 +15,7 @@ export async function verify(view: LogView, options: VerifyOptions = {}): Promis
   const segments = [...view.segments];
   const totalBytes = segments.reduce((sum, segment) => sum + segment.end, 0);
   const damage: Damage[] = [];
+  const gaps = new Gaps();
   let [batches, records, bytes, doneBytes] = [0, 0, 0, 0];
   for (const segment of segments) {
     throwIfAborted(options.signal, "verify()");
@@ -22,14 +23,18 @@ export async function verify(view: LogView, options: VerifyOptions = {}): Promis
     const read = async (file: File): Promise<void> => {
       damage.push(...(await openingDamage(file, segment)));
       await walkSegment(view.host, file, segment, {
-        onBatch: (found, batch) => {
+        onBatch: async (found, batch) => {
           throwIfAborted(options.signal, "verify()");
           batches++;
           records += found.length;
           bytes += batch.bytes.length;
-          options.onProgress?.(doneBytes + batch.offset, totalBytes);
+          gaps.met(batch.header.firstSequence, found.length);
+          await options.onProgress?.(doneBytes + batch.offset, totalBytes);
         },
-        onDamage: (found) => damage.push(found),
+        onDamage: (found) => {
+          damage.push(found);
+          gaps.met(found.first, Math.max(0, found.last - found.first + 1));
+        },
       });
     };
     try {
@@ -39,9 +44,20 @@ export async function verify(view: LogView, options: VerifyOptions = {}): Promis
       if (view.segments.includes(segment)) damage.push(wholeSegment(segment, 0, "the file is missing"));
     }
     doneBytes += wholeBytes;
-    options.onProgress?.(doneBytes, totalBytes);
+    await options.onProgress?.(doneBytes, totalBytes);
   }
-  return { ok: damage.length === 0, segments: segments.length, batches, records, bytes, damage };
+  return { ok: damage.length === 0, segments: segments.length, batches, records, bytes, damage, gaps: gaps.found };
+}
+
+/** What is missing between batches that follow each other. */
+class Gaps {
+  readonly found: SequenceRange[] = [];
+  #next: number | undefined;
+
+  met(first: number, records: number): void {
+    if (this.#next !== undefined && first > this.#next) this.found.push({ first: this.#next, last: first - 1 });
+    this.#next = Math.max(this.#next ?? 0, first + records);
+  }
 }
 
 /** The header and the first batch, against what was read when the segment was opened or made. */

@@ -1,6 +1,8 @@
 import type { DatasetSpec, Engine, LogDataset, MapDataset } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { CloseReport, Durability, KeyRing } from "@ehdb/journal";
+import type { ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
+import type { StoreReport } from "./care/verify-store.ts";
 
 export interface EngineOptions {
   /** The engine's own directory; made when missing. */
@@ -109,6 +111,13 @@ export interface DurableEngine extends Engine {
   scavenge(): Promise<void>;
   /** Removes files of parts that a crash or an error left behind; an open does the same. */
   reclaimOrphans(): Promise<{ readonly files: number; readonly bytes: number }>;
+  /**
+   * Reads all that the store has on disk, whatever is cached, and says what is wrong; the rest goes on meanwhile. It doesn't reject
+   * for damage: ABORTED, KEY_MISSING, IO_ERROR, CLOSED.
+   */
+  verify(options?: VerifyEngineOptions): Promise<StoreReport>;
+  /** The same at a pace: for rot to be found before it's met. */
+  scrub(options?: ScrubOptions): Promise<StoreReport>;
   /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
   reopen(): Promise<EngineRecovery>;
   stats(): EngineStats;
@@ -175,6 +184,8 @@ export interface EngineStats {
   readonly parts_scanned: number;
   readonly cold_loads: number;
   readonly read_errors: number;
+  /** Damaged places that `verify()` and `scrub()` found, each time that they found them. */
+  readonly scrub_damage: number;
   readonly manifest_versions_pruned: number;
   readonly manifest_errors: number;
   /** Gauges. */

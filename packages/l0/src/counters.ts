@@ -21,6 +21,7 @@ export interface Counters {
   reads: number;
   cold_loads: number;
   read_errors: number;
+  scrub_damage: number;
 }
 
 export function noCounts(): Counters {
@@ -46,5 +47,6 @@ export function noCounts(): Counters {
     reads: 0,
     cold_loads: 0,
     read_errors: 0,
+    scrub_damage: 0,
   };
 }

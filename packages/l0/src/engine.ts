@@ -10,6 +10,9 @@ import type {
   RetentionLimits,
   Snapshot,
 } from "./api.ts";
+import { scrubEngine, verifyEngine } from "./care/verify-engine.ts";
+import type { EngineToVerify, ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
+import type { StoreReport } from "./care/verify-store.ts";
 import { CommitLine } from "./commit-line.ts";
 import { CommitStep } from "./commit-step.ts";
 import type { ContentHash } from "./content-hash.ts";
@@ -265,6 +268,14 @@ export class OpenEngine implements DurableEngine {
     return await this.#opened.sealed.reclaimOrphans();
   }
 
+  verify(options: VerifyEngineOptions = {}): Promise<StoreReport> {
+    return this.#look(() => verifyEngine(this.#toVerify, options));
+  }
+
+  scrub(options: ScrubOptions = {}): Promise<StoreReport> {
+    return this.#look(() => scrubEngine(this.#toVerify, options));
+  }
+
   stats(): EngineStats {
     return engineStats(this.#counters, this.#run, this.#opened, this.#pins);
   }
@@ -325,6 +336,18 @@ export class OpenEngine implements DurableEngine {
     const report = await this.#opened.journal.close();
     await this.#opened.sealed.close();
     this.#news.announce();
+    return report;
+  }
+
+  get #toVerify(): EngineToVerify {
+    const { options, journal } = this.#opened;
+    return { options, journal, assertOpen: () => this.#assertOpen() };
+  }
+
+  async #look(verify: () => Promise<StoreReport>): Promise<StoreReport> {
+    this.#assertOpen();
+    const report = await verify();
+    this.#counters.scrub_damage += report.damage.length;
     return report;
   }
 

@@ -18,5 +18,9 @@ export type {
   WriteBatch,
 } from "@ehdb/contracts";
 export type { DurableEngine, EngineHeads, EngineOptions, EngineRecovery, EngineState, EngineStats } from "./api.ts";
+export type { StoreDamage } from "./care/damage.ts";
+export type { ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
+export { verifyStore } from "./care/verify-store.ts";
+export type { StoreReport, VerifyStoreOptions } from "./care/verify-store.ts";
 export { openEngine } from "./open-engine.ts";
 export { referenceEngine } from "./reference.ts";

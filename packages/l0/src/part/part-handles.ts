@@ -43,11 +43,11 @@ const keptOpen = 64;
 
 /** The open files of all parts of an engine: a bounded number stays open between reads. */
 export class PartHandles {
-  readonly #files: Files;
+  readonly #files: Pick<Files, "open">;
   readonly #handles: LRUCache<string, Handle>;
 
   /** @param max files kept open at most; those being read come on top */
-  constructor(files: Files, max: number = keptOpen) {
+  constructor(files: Pick<Files, "open">, max: number = keptOpen) {
     this.#files = files;
     this.#handles = new LRUCache({ max, dispose: (handle) => handle.leave() });
   }

@@ -1,0 +1,106 @@
+import { MIB } from "@ehdb/contracts";
+import { simulatedHost } from "@ehdb/host";
+import type { SimulatedHost } from "@ehdb/host";
+import { openEngine } from "@ehdb/l0";
+import type { DurableEngine, EngineOptions } from "@ehdb/l0";
+
+export const dir = "/store";
+
+export const datasets = [
+  { name: "events", order: "by-sort" },
+  { name: "state", order: "by-key" },
+] as const satisfies EngineOptions["datasets"];
+
+/** Engines of these tests merge only when they are told to. */
+export async function openOn(host: SimulatedHost, options: Partial<EngineOptions> = {}): Promise<DurableEngine> {
+  return await openEngine({
+    dir,
+    datasets,
+    sealMaxBytes: MIB,
+    reserveBytes: 0,
+    background: false,
+    host,
+    ...options,
+  });
+}
+
+export const keyOf = (number: number): string => `k${number % 7}`;
+
+/** What commit `number` writes: about 400 bytes, all of it told by its number. */
+export const payloadOf = (number: number): Buffer => Buffer.from(`${number}:`.padEnd(400, `${number} `));
+
+/** Goes on until the store holds `upTo` commits. */
+export async function fill(engine: DurableEngine, upTo: number): Promise<void> {
+  const commits: Promise<unknown>[] = [];
+  for (let number = engine.heads.accepted + 1; number <= upTo; number++) {
+    commits.push(
+      engine.commit((batch) => {
+        batch.append("events", keyOf(number), payloadOf(number), `id-${number}`);
+        if (number % 10 === 0) batch.delete("state", keyOf(number + 3));
+        else batch.put("state", keyOf(number), payloadOf(number));
+      }),
+    );
+  }
+  await Promise.all(commits);
+}
+
+export interface Built {
+  readonly host: SimulatedHost;
+  /** Commits. */
+  readonly commits: number;
+}
+
+/** A closed store: two lives, parts of several levels and datasets, edits behind a snapshot, and commits that are in no part. */
+export async function built(options: Partial<EngineOptions> = {}, seed = 1): Promise<Built> {
+  const host = simulatedHost({ seed });
+  const first = await openOn(host, options);
+  await fill(first, 300);
+  await first.seal();
+  await fill(first, 600);
+  await first.seal();
+  await first.merge();
+  await first.close();
+  const second = await openOn(host, options);
+  await fill(second, 900);
+  await second.seal();
+  await fill(second, 1200);
+  await second.seal();
+  await fill(second, 1300);
+  await second.close();
+  return { host, commits: 1300 };
+}
+
+/** All that reads give, as text. */
+export async function contents(engine: DurableEngine): Promise<string[]> {
+  const all: string[] = [];
+  for await (const records of engine.log("events").scan()) {
+    for (const { sort, key, version, revision, time, id, payload } of records)
+      all.push(`${sort} ${key}@${version} r${revision} t${time} ${id} ${Buffer.from(payload).toString("base64")}`);
+  }
+  for await (const values of engine.map("state").scan()) {
+    for (const { key, revision, time, payload } of values)
+      all.push(`${key} r${revision} t${time} ${Buffer.from(payload).toString("base64")}`);
+  }
+  return all;
+}
+
+export const partFiles = async (host: SimulatedHost, of = dir): Promise<string[]> =>
+  (await host.files.list(`${of}/parts`)).map((name) => `${of}/parts/${name}`);
+
+export const segmentFiles = async (host: SimulatedHost, of = dir): Promise<string[]> =>
+  (await host.files.list(`${of}/journal`))
+    .filter((name) => name.endsWith(".segment"))
+    .map((name) => `${of}/journal/${name}`);
+
+export const manifestFiles = async (host: SimulatedHost, of = dir): Promise<string[]> =>
+  (await host.files.list(of)).filter((name) => name.startsWith("manifest-")).map((name) => `${of}/${name}`);
+
+/** Puts other bytes in place of a file. */
+export async function rewrite(host: SimulatedHost, path: string, change: (bytes: Buffer) => Buffer): Promise<void> {
+  const bytes = change(Buffer.from(host.content(path)));
+  const file = await host.files.open(path, "write");
+  await file.truncate(bytes.length);
+  await file.write(bytes, 0);
+  await file.dataSync();
+  await file.close();
+}
