@@ -142,6 +142,8 @@ export interface JournalReader {
 }
 
 export interface ReadOnlyJournal extends JournalReader {
+  /** Of the writer that was seen last; 0 before there was one. */
+  readonly epoch: number;
   /** Looks again at what the writer has stated durable; resolves with `last`. */
   refresh(): Promise<number>;
   close(): Promise<void>;

@@ -176,9 +176,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "recovery leaves out the first commit that isn't sealed",
-    file: "recovery.ts",
-    find: "const from = sealedThrough + 1;",
-    replace: "const from = sealedThrough + (sealedThrough > 0 ? 2 : 1);",
+    file: "replay-journal.ts",
+    find: "const from = store.accepted + 1;",
+    replace: "const from = store.accepted + (store.accepted > 0 ? 2 : 1);",
     seeds: 50,
   },
   {

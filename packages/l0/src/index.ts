@@ -22,5 +22,7 @@ export type { StoreDamage } from "./care/damage.ts";
 export type { ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
 export { verifyStore } from "./care/verify-store.ts";
 export type { StoreReport, VerifyStoreOptions } from "./care/verify-store.ts";
+export type { EngineReader, EngineReaderOptions, EngineReaderStats } from "./reader/api.ts";
 export { openEngine } from "./open-engine.ts";
+export { openEngineReader } from "./reader/open-engine-reader.ts";
 export { referenceEngine } from "./reference.ts";

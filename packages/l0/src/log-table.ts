@@ -38,6 +38,11 @@ export class LogTable {
     return this.#places.length;
   }
 
+  /** Of its last record. */
+  get lastRevision(): number {
+    return this.#revisions.at(-1) ?? 0;
+  }
+
   /** The position that the next record gets. */
   get nextSort(): number {
     return this.firstSort + this.#places.length;

@@ -12,6 +12,8 @@ export class MapTable {
   readonly #keys: Map<string, { readonly revisions: number[]; readonly places: Place[] }> = new Map();
   #sorted: string[] | undefined;
   records = 0;
+  /** Of its last operation. */
+  lastRevision = 0;
 
   constructor(commits: CommitIndex) {
     this.#commits = commits;
@@ -19,6 +21,7 @@ export class MapTable {
 
   add(place: Place, revision: number, key: string): void {
     this.records++;
+    this.lastRevision = revision;
     const versions = this.#keys.get(key);
     if (versions === undefined) {
       this.#keys.set(key, { revisions: [revision], places: [place] });

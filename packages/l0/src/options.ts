@@ -85,7 +85,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
   };
 }
 
-function checkDatasets(specs: unknown): readonly DatasetSpec[] {
+export function checkDatasets(specs: unknown): readonly DatasetSpec[] {
   if (!Array.isArray(specs) || specs.length === 0) {
     throw invalidOption("datasets", specs, "an array of at least one { name, order }");
   }

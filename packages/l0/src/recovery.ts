@@ -3,11 +3,11 @@ import type { DatasetSpec } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { Journal } from "@ehdb/journal";
 import type { EngineRecovery } from "./api.ts";
-import { isFull } from "./fullness.ts";
 import type { Fullness } from "./fullness.ts";
 import type { ManifestState } from "./manifest/state.ts";
 import { newDataset } from "./meta.ts";
 import type { DatasetMeta } from "./meta.ts";
+import { replayJournal } from "./replay-journal.ts";
 import { Store } from "./store.ts";
 import type { Parts } from "./view.ts";
 
@@ -44,20 +44,7 @@ export async function recover(context: RecoveryContext, state: ManifestState): P
   const store = new Store(context.metas, context.specs, context.parts, sealedThrough + 1, context.partsVersion);
   let time = state.time;
   let replayedRecords = 0;
-  const from = sealedThrough + 1;
-  if (from <= journal.last) {
-    for await (const batch of journal.scan({ from }).batches()) {
-      for (const { sequence, data } of batch) {
-        assertNext(journal, sequence, store.accepted);
-        const { active } = store;
-        active.begunMillis ??= host.clock.monotonic();
-        active.replay(asBuffer(data), store.byId);
-        if (isFull(active, fullness)) store.freeze();
-      }
-      await host.clock.yield();
-    }
-  }
-  if (journal.last >= from) assertNext(journal, journal.last + 1, store.accepted);
+  await replayJournal({ host, journal, fullness }, store, journal.last);
   for (const { records } of store.view.generations) replayedRecords += records;
   for (const dataset of store.byId.values()) dataset.beginEpoch(journal.epoch);
   const { accepted } = store;
@@ -110,15 +97,4 @@ function assertMeets(journal: Journal, sealedThrough: number): void {
       ? `the journal begins at ${first}, and the manifest says that only commits up to ${sealedThrough} are in parts: an edit of the manifest is lost`
       : `the manifest says that commits up to ${sealedThrough} are in parts, and the journal ends at ${last}: it isn't the journal of this store`;
   throw new EhdbError("CORRUPT", message, { first, last, sealedThrough });
-}
-
-/** A commit's sequence is its revision: a journal that was salvaged may lack some. */
-function assertNext({ first, last }: Journal, sequence: number, accepted: number): void {
-  if (sequence === accepted + 1) return;
-  const message = `the journal has lost commits ${accepted + 1} to ${sequence - 1}: what comes behind may rest on them. Nothing was changed. Open a copy of the store from before`;
-  throw new EhdbError("CORRUPT", message, { first, last, lostFrom: accepted + 1, lostTo: sequence - 1 });
-}
-
-function asBuffer(data: Uint8Array): Buffer {
-  return Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }

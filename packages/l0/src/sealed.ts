@@ -16,6 +16,7 @@ import { metaOfBuilt, partIdIn, partName } from "./part/built-part.ts";
 import type { Loss } from "./part/merge-range.ts";
 import { sealPart } from "./seal-job.ts";
 import type { FrozenGeneration } from "./seal-job.ts";
+import { partsOf } from "./view.ts";
 import type { Parts } from "./view.ts";
 
 /** Written at once: a larger piece would hold a thread for long. */
@@ -79,16 +80,7 @@ export class Sealed {
 
   /** All that the manifest names. */
   parts(): Parts {
-    const logs = new Map<number, LogPart[]>();
-    const maps = new Map<number, MapPart[]>();
-    const metas = [...this.state.parts.values()].sort((a, b) => a.firstRevision - b.firstRevision);
-    for (const meta of metas) {
-      const { dataset } = meta;
-      const part = this.#part(meta);
-      if (part instanceof LogPart) logs.set(dataset, [...(logs.get(dataset) ?? []), part]);
-      else maps.set(dataset, [...(maps.get(dataset) ?? []), part]);
-    }
-    return { logs, maps };
+    return partsOf([...this.state.parts.values()].map((meta) => this.#part(meta)));
   }
 
   /** Starts to write: see `Manifest.begin`. */

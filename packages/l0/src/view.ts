@@ -1,6 +1,6 @@
 import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
-import type { LogPart } from "./part/log-part.ts";
+import { LogPart } from "./part/log-part.ts";
 import type { MapPart } from "./part/map-part.ts";
 
 /** By dataset; a dataset's parts are in the order of their revisions. */
@@ -16,6 +16,24 @@ export interface View {
   readonly generations: readonly Generation[];
   /** Rises with each change of `parts`. */
   readonly partsVersion: number;
+}
+
+/** Parts by dataset. */
+export function partsOf(all: readonly (LogPart | MapPart)[]): Parts {
+  const logs = new Map<number, LogPart[]>();
+  const maps = new Map<number, MapPart[]>();
+  for (const part of all.toSorted((a, b) => a.meta.firstRevision - b.meta.firstRevision)) {
+    const { dataset } = part.meta;
+    if (part instanceof LogPart) add(logs, dataset, part);
+    else add(maps, dataset, part);
+  }
+  return { logs, maps };
+}
+
+function add<T>(lists: Map<number, T[]>, key: number, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 export function logParts(view: View, dataset: Dataset): readonly LogPart[] {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { EhdbError } from "@ehdb/contracts";
-import type { KeyRing } from "@ehdb/journal";
+import type { DecryptionKeys } from "@ehdb/journal";
 
 /** GCM's tag ends an encrypted block. */
 export const TAG_BYTES = 16;
@@ -53,7 +53,7 @@ function nonce(offset: number): Uint8Array {
 }
 
 /** The master key that a part names. KEY_MISSING when the ring lacks it. */
-export function masterKey(ring: KeyRing | undefined, keyId: string, path: string): Uint8Array {
+export function masterKey(ring: DecryptionKeys | undefined, keyId: string, path: string): Uint8Array {
   const master = ring !== undefined && Object.hasOwn(ring.keys, keyId) ? ring.keys[keyId] : undefined;
   if (master !== undefined) return master;
   throw new EhdbError("KEY_MISSING", `${path} is encrypted with key "${keyId}", which encryption.keys doesn't hold`, {

@@ -23,3 +23,9 @@ export function partReadError(error: unknown, file: string): unknown {
   if (errno === "ENOENT") return corruptPart(file, 0, "the file is missing", error);
   return new EhdbError("IO_ERROR", `reading ${file} failed: ${error.message}`, { path: file, errno }, error);
 }
+
+/** Whether the file of a part is what is missing: beside a writer that can mean that it was merged into another. */
+export function isMissingPart(error: unknown): boolean {
+  const cause = error instanceof EhdbError && error.code === "CORRUPT" ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+}

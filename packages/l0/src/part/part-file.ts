@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import type { DatasetOrder } from "@ehdb/contracts";
 import { EhdbError } from "@ehdb/contracts";
 import type { File } from "@ehdb/host";
-import type { KeyRing } from "@ehdb/journal";
+import type { DecryptionKeys } from "@ehdb/journal";
 import type { BlockCache } from "../block-cache.ts";
 import type { PartMeta } from "../meta.ts";
 import { decodeBlock } from "./block.ts";
@@ -28,7 +28,7 @@ import { isSlotted } from "./slots.ts";
 export interface PartContext {
   readonly cache: BlockCache;
   readonly handles: PartHandles;
-  readonly encryption: KeyRing | undefined;
+  readonly encryption: DecryptionKeys | undefined;
   readonly counts?: LookupCounts;
 }
 

@@ -1,0 +1,41 @@
+import type { Store } from "../store.ts";
+import type { Parts, View } from "../view.ts";
+
+/** What there is to read after one look. What the next one finds has a moment of its own. */
+export class Moment {
+  readonly revision: number;
+  readonly epoch: number;
+  readonly store: Store;
+  readonly parts: Parts;
+  /** Reads that have this moment and aren't done. */
+  reads = 0;
+
+  constructor(revision: number, epoch: number, store: Store, parts: Parts) {
+    this.revision = revision;
+    this.epoch = epoch;
+    this.store = store;
+    this.parts = parts;
+  }
+
+  /** Generations go on being filled beyond `revision`. */
+  get view(): View {
+    const { generations, partsVersion } = this.store.view;
+    return { parts: this.parts, generations, partsVersion };
+  }
+
+  /** See `EngineReader.lastRevision`. */
+  lastRevision(name: string): number {
+    const dataset = this.store.datasets.get(name);
+    if (dataset === undefined) return 0;
+    const { parts, generations } = this.view;
+    let last = 0;
+    for (const { meta } of parts.logs.get(dataset.id) ?? parts.maps.get(dataset.id) ?? []) {
+      last = Math.max(last, meta.lastRevision);
+    }
+    for (const { logs, maps } of generations) {
+      last = Math.max(last, logs.get(dataset.id)?.lastRevision ?? maps.get(dataset.id)?.lastRevision ?? 0);
+    }
+    // What is being read into memory can't be read yet.
+    return Math.min(last, this.revision);
+  }
+}

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import type { Timer, Watcher } from "@ehdb/host";
+import type { ResolvedReaderOptions } from "./options.ts";
+
+interface Waiter {
+  readonly revision: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Looks for what the writer does, as long as somebody waits for it. */
+export class NewsOfWriter {
+  readonly #options: ResolvedReaderOptions;
+  readonly #refresh: () => Promise<unknown>;
+  #waiting: Waiter[] = [];
+  #watcher: Watcher | undefined;
+  #timer: Timer | undefined;
+  #isLooking = false;
+  #isClosed = false;
+
+  constructor(options: ResolvedReaderOptions, refresh: () => Promise<unknown>) {
+    this.#options = options;
+    this.#refresh = refresh;
+  }
+
+  /** Resolves when `tell` says more than `revision`, or at the close; rejects when a look fails. */
+  after(revision: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ revision, resolve, reject });
+      const { host, dir } = this.#options;
+      this.#watcher ??= host.files.watch(join(dir, "journal"), () => void this.#look());
+      this.#arm();
+    });
+  }
+
+  tell(revision: number): void {
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter((waiter) => waiter.revision >= revision);
+    for (const waiter of waiting) if (waiter.revision < revision) waiter.resolve();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#watcher?.close();
+    this.#timer?.cancel();
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+  }
+
+  #arm(): void {
+    const { host, pollMillis } = this.#options;
+    this.#timer ??= host.clock.timer(
+      pollMillis,
+      () => {
+        this.#timer = undefined;
+        void this.#look();
+      },
+      true,
+    );
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isClosed || this.#isLooking || this.#waiting.length === 0) return;
+    this.#isLooking = true;
+    try {
+      await this.#refresh();
+    } catch (error) {
+      for (const { reject } of this.#waiting.splice(0)) reject(error);
+    }
+    this.#isLooking = false;
+    if (!this.#isClosed && this.#waiting.length > 0) this.#arm();
+  }
+}
