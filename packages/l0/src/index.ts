@@ -19,6 +19,9 @@ export type {
 } from "@ehdb/contracts";
 export type { DurableEngine, EngineHeads, EngineOptions, EngineRecovery, EngineState, EngineStats } from "./api.ts";
 export type { StoreDamage } from "./care/damage.ts";
+export { inspectStore } from "./care/inspect-store.ts";
+export type { DatasetFacts, InspectStoreOptions, JournalFacts, LevelFacts, StoreFacts } from "./care/inspect-store.ts";
+export type { StoreFile } from "./care/store-files.ts";
 export type { ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
 export { verifyStore } from "./care/verify-store.ts";
 export type { StoreReport, VerifyStoreOptions } from "./care/verify-store.ts";
