@@ -35,8 +35,15 @@ export interface LogRecord {
   /** When that was, milliseconds since 1970; never falls from one commit to the next. */
   readonly time: number;
   readonly id: string | undefined;
-  /** A view of memory that is the engine's: read it, and copy what is kept. */
+  /**
+   * A view of memory that is the engine's: read it, and copy what is kept for long. The bytes stay as they are, but hold the memory around
+   * them. It may be made each time that it's asked for, by a getter that a spread leaves out.
+   */
   readonly payload: Uint8Array;
+  /** The same without a view, for who reads many: the payload is what `memory` holds from `start` to before `end`. */
+  readonly memory: Uint8Array;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A value of a map dataset. */

@@ -2,7 +2,7 @@ import { EhdbError } from "@ehdb/contracts";
 import type { LogRecord } from "@ehdb/contracts";
 import type { EncodedEvent } from "./encoding.ts";
 import { KnownNames } from "./known-names.ts";
-import type { EventContent } from "./lazy-event.ts";
+import type { EventContents } from "./lazy-event.ts";
 import { unknownFormat } from "./map-values.ts";
 import { isShortAscii } from "./names.ts";
 
@@ -82,16 +82,19 @@ function writeType(into: Buffer, at: number, type: string): number {
   return type.length;
 }
 
-/** UNSUPPORTED_VERSION for a format or a flag that isn't known, CORRUPT when lengths don't fit. */
+/** `bytes`: the record's memory. UNSUPPORTED_VERSION for a format or a flag that isn't known, CORRUPT when lengths don't fit. */
 export function checkEvent(record: LogRecord, bytes: Buffer): void {
-  const flags = bytes[1] as number;
-  if (bytes[0] !== format) throw unknownFormat(`the event at position ${record.sort}`, bytes[0]);
+  const { start, end } = record;
+  const found = start === end ? undefined : bytes[start];
+  if (found !== format) throw unknownFormat(`the event at position ${record.sort}`, found);
+  if (end - start < 2) throw cut(record);
+  const flags = bytes[start + 1] as number;
   if ((flags & ~allFlags) !== 0) throw unknownFormat(`the event at position ${record.sort}`, flags * 256 + format);
-  const start = typeStart(flags, 0);
-  if (start > bytes.length) throw cut(record);
-  let end = start + bytes.readUInt16LE(start - 2);
-  if ((flags & hasMetadata) !== 0) end += end + 4 > bytes.length ? Infinity : 4 + bytes.readUInt32LE(end);
-  if (end > bytes.length) throw cut(record);
+  const type = typeStart(flags, start);
+  if (type > end) throw cut(record);
+  let data = typeEnd(bytes, type);
+  if ((flags & hasMetadata) !== 0) data += data + 4 > end ? Infinity : 4 + bytes.readUInt32LE(data);
+  if (data > end) throw cut(record);
 }
 
 /** Behind the bytes of its length. `at`: where the event begins. */
@@ -99,10 +102,14 @@ function typeStart(flags: number, at: number): number {
   return at + 4 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES) + ((flags & inCompany) === 0 ? 0 : 8);
 }
 
+function typeEnd(bytes: Buffer, start: number): number {
+  return start + ((bytes[start - 2] as number) | ((bytes[start - 1] as number) << 8));
+}
+
 /** Of a checked event. */
 export function typeOf(bytes: Buffer, at: number): string {
   const start = typeStart(bytes[at + 1] as number, at);
-  return names.text(bytes, start, start + bytes.readUInt16LE(start - 2));
+  return names.text(bytes, start, typeEnd(bytes, start));
 }
 
 /** Of a checked event: the id that was made for it; empty when one was given. */
@@ -111,52 +118,38 @@ export function ownIdOf(bytes: Buffer, at: number): string {
 }
 
 /** Of a checked event. */
-export function companyOf(bytes: Buffer): Company {
-  const flags = bytes[1] as number;
+export function companyOf(bytes: Buffer, start: number): Company {
+  const flags = bytes[start + 1] as number;
   if ((flags & inCompany) === 0) return { index: 0, count: 1 };
-  const at = 2 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES);
+  const at = start + 2 + ((flags & ownId) === 0 ? 0 : OWN_ID_BYTES);
   return { index: bytes.readUInt32LE(at), count: bytes.readUInt32LE(at + 4) };
 }
 
-/** A checked event in memory of ours. */
-export class StoredContent implements EventContent {
-  readonly type: string;
+/** Checked events in memory that stays as it is. */
+export class StoredContents implements EventContents {
   readonly #bytes: Buffer;
-  readonly #start: number;
-  readonly #end: number;
 
-  constructor(bytes: Buffer, start: number, end: number) {
-    this.type = typeOf(bytes, start);
+  constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    this.#start = start;
-    this.#end = end;
   }
 
-  readData(): unknown {
-    const kind = this.#flags & dataKinds;
+  dataAt(start: number, end: number): unknown {
+    const bytes = this.#bytes;
+    const flags = bytes[start + 1] as number;
+    const kind = flags & dataKinds;
     if (kind === 0) return undefined;
-    const start = (this.#flags & hasMetadata) === 0 ? this.#typeEnd : this.#metadataEnd;
-    if (kind === jsonData) return JSON.parse(this.#bytes.toString("utf8", start, this.#end));
-    return new Uint8Array(this.#bytes.subarray(start, this.#end));
+    const head = typeEnd(bytes, typeStart(flags, start));
+    const data = (flags & hasMetadata) === 0 ? head : head + 4 + bytes.readUInt32LE(head);
+    if (kind === jsonData) return JSON.parse(bytes.toString("utf8", data, end));
+    return new Uint8Array(bytes.subarray(data, end));
   }
 
-  readMetadata(): unknown {
-    if ((this.#flags & hasMetadata) === 0) return undefined;
-    return JSON.parse(this.#bytes.toString("utf8", this.#typeEnd + 4, this.#metadataEnd));
-  }
-
-  get #flags(): number {
-    return this.#bytes[this.#start + 1] as number;
-  }
-
-  get #typeEnd(): number {
-    const start = typeStart(this.#flags, this.#start);
-    return start + this.#bytes.readUInt16LE(start - 2);
-  }
-
-  get #metadataEnd(): number {
-    const start = this.#typeEnd;
-    return start + 4 + this.#bytes.readUInt32LE(start);
+  metadataAt(start: number): unknown {
+    const bytes = this.#bytes;
+    const flags = bytes[start + 1] as number;
+    if ((flags & hasMetadata) === 0) return undefined;
+    const head = typeEnd(bytes, typeStart(flags, start));
+    return JSON.parse(bytes.toString("utf8", head + 4, head + 4 + bytes.readUInt32LE(head)));
   }
 }
 

@@ -1,13 +1,10 @@
-import { MIB } from "@ehdb/contracts";
 import type { LogCheckpoint, LogRecord, RecordedEvent } from "@ehdb/contracts";
-import { checkEvent, ownIdOf, StoredContent, typeOf } from "./event-bytes.ts";
+import { checkEvent, ownIdOf, StoredContents, typeOf } from "./event-bytes.ts";
 import type { Page } from "./event-stream.ts";
 import type { EventPredicate } from "./filter.ts";
+import { asBuffer, keptBytes } from "./kept-bytes.ts";
 import { recordedEvent } from "./lazy-event.ts";
 import type { LogContext } from "./log-context.ts";
-
-/** A page is cut when it holds so much, so that few large events come at once. */
-const pageBytes = MIB;
 
 /** Which records are shown: those that are wanted, and not hidden when the page is made. */
 export interface Selection {
@@ -18,54 +15,48 @@ export interface Selection {
   left: number;
 }
 
-/**
- * Events of some records, in their order, with the place behind each page. They hold copies: the records are views. What comes before one
- * that can't be read is shown.
- */
+/** Events of some records, in their order, with the place behind them. What comes before one that can't be read is shown. */
 export async function* pagesOf(
   context: LogContext,
   records: readonly LogRecord[],
   selection: Selection,
   epoch: number,
 ): AsyncGenerator<Page, void> {
-  let taken: LogRecord[] = [];
-  let bytes = 0;
+  const taken: LogRecord[] = [];
   let position = 0;
-  const page = (): Page => {
-    const made = pageOf(context, taken, bytes, { position, epoch });
-    taken = [];
-    bytes = 0;
-    return made;
-  };
+  let memory: Uint8Array | undefined;
+  let bytes: Buffer = noBytes;
   try {
     for (const record of records) {
       if (selection.left === 0) break;
-      const payload = asBuffer(record.payload);
-      checkEvent(record, payload);
-      const isShown = shows(context, selection, record, payload);
+      if (record.memory !== memory) {
+        memory = record.memory;
+        bytes = asBuffer(memory);
+      }
+      checkEvent(record, bytes);
+      const isShown = shows(context, selection, record, bytes);
       const isWanted = typeof isShown === "boolean" ? isShown : await isShown;
       position = record.sort;
       if (!isWanted) continue;
       taken.push(record);
-      bytes += payload.length;
       selection.left--;
-      if (bytes >= pageBytes) yield page();
     }
   } catch (error) {
-    if (taken.length > 0) yield page();
+    if (taken.length > 0) yield pageOf(context, taken, { position, epoch });
     throw error;
   }
-  position = records.at(-1)?.sort ?? 0;
-  yield page();
+  yield pageOf(context, taken, { position: records.at(-1)?.sort ?? 0, epoch });
 }
+
+const noBytes = Buffer.alloc(0);
 
 function shows(
   { streams, floor }: LogContext,
   { wants, isAnyStream }: Selection,
-  { key, sort, version }: LogRecord,
-  payload: Buffer,
+  { key, sort, version, start }: LogRecord,
+  bytes: Buffer,
 ): boolean | Promise<boolean> {
-  if (wants !== undefined && !wants({ type: typeOf(payload, 0), stream: key })) return false;
+  if (wants !== undefined && !wants({ type: typeOf(bytes, start), stream: key })) return false;
   if (!isAnyStream) return true;
   if (sort < floor.firstPosition) return false;
   const facts = streams.peek(key);
@@ -73,26 +64,23 @@ function shows(
   return streams.load(key).then(({ firstVersion }) => version >= firstVersion);
 }
 
-/** One copy for all of them: an event that is kept keeps its page's bytes. */
-function pageOf(
-  { upcasters }: LogContext,
-  records: readonly LogRecord[],
-  bytes: number,
-  checkpoint: LogCheckpoint,
-): Page {
-  const copy = Buffer.allocUnsafeSlow(bytes);
+function pageOf({ upcasters }: LogContext, records: readonly LogRecord[], checkpoint: LogCheckpoint): Page {
   const events: RecordedEvent[] = [];
-  let at = 0;
-  for (const { id, key, version, sort, time, payload } of records) {
-    copy.set(payload, at);
-    const end = at + payload.length;
-    const place = { id: id ?? ownIdOf(copy, at), stream: key, version, position: sort, time };
-    events.push(recordedEvent(place, new StoredContent(copy, at, end), upcasters));
-    at = end;
+  for (const { first, last, bytes, shift } of keptBytes(records)) {
+    const contents = new StoredContents(bytes);
+    for (let i = first; i < last; i++) {
+      const { id, key, version, sort, time, start, end } = records[i] as LogRecord;
+      const at = start - shift;
+      const place = {
+        id: id ?? ownIdOf(bytes, at),
+        stream: key,
+        version,
+        position: sort,
+        time,
+        type: typeOf(bytes, at),
+      };
+      events.push(recordedEvent(place, contents, at, end - shift, upcasters));
+    }
   }
   return { events, checkpoint };
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

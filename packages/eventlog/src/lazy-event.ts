@@ -1,25 +1,32 @@
 import type { RecordedEvent } from "@ehdb/contracts";
 import type { Upcasters } from "./upcasters.ts";
 
-/** Where an event is, and who it is. */
-export interface EventPlace {
+/** Where an event is, who it is, and what kind of thing it says. */
+export interface EventHead {
   readonly id: string;
   readonly stream: string;
   readonly version: number;
   readonly position: number;
   readonly time: number;
+  readonly type: string;
 }
 
-/** What an event holds as a driver finds it: what is cheap to know, and how to get the rest. Both functions give the same each time. */
-export interface EventContent {
-  readonly type: string;
-  readData(): unknown;
-  readMetadata(): unknown;
+/** What many events hold, told apart by where each begins and ends: how to get the rest. Both functions give the same each time. */
+export interface EventContents {
+  dataAt(start: number, end: number): unknown;
+  metadataAt(start: number, end: number): unknown;
 }
 
 /** The event that a user gets: decoded, and made what upcasters say, when it is asked for and not before. */
-export function recordedEvent(place: EventPlace, content: EventContent, upcasters: Upcasters): RecordedEvent {
-  return upcasters.has(content.type) ? new UpcastEvent(place, content, upcasters) : new LazyEvent(place, content);
+export function recordedEvent(
+  head: EventHead,
+  contents: EventContents,
+  start: number,
+  end: number,
+  upcasters: Upcasters,
+): RecordedEvent {
+  const event = new LazyEvent(head, contents, start, end);
+  return upcasters.has(head.type) ? new UpcastEvent(event, upcasters) : event;
 }
 
 /** What a console prints. */
@@ -34,7 +41,7 @@ abstract class EventBase {
   readonly time: number;
   declare readonly type: string;
 
-  constructor({ id, stream, version, position, time }: EventPlace) {
+  constructor({ id, stream, version, position, time }: EventHead) {
     this.id = id;
     this.stream = stream;
     this.version = version;
@@ -55,45 +62,44 @@ abstract class EventBase {
   }
 }
 
+/** Stands for what wasn't decoded yet. */
+const unread: unique symbol = Symbol("unread");
+
 class LazyEvent extends EventBase {
   override readonly type: string;
-  readonly #content: EventContent;
-  #data: unknown;
-  #metadata: unknown;
-  #hasData = false;
-  #hasMetadata = false;
+  readonly #contents: EventContents;
+  readonly #start: number;
+  readonly #end: number;
+  #data: unknown = unread;
+  #metadata: unknown = unread;
 
-  constructor(place: EventPlace, content: EventContent) {
-    super(place);
-    this.type = content.type;
-    this.#content = content;
+  constructor(head: EventHead, contents: EventContents, start: number, end: number) {
+    super(head);
+    this.type = head.type;
+    this.#contents = contents;
+    this.#start = start;
+    this.#end = end;
   }
 
   get data(): unknown {
-    if (!this.#hasData) {
-      this.#data = this.#content.readData();
-      this.#hasData = true;
-    }
+    if (this.#data === unread) this.#data = this.#contents.dataAt(this.#start, this.#end);
     return this.#data;
   }
 
   get metadata(): unknown {
-    if (!this.#hasMetadata) {
-      this.#metadata = this.#content.readMetadata();
-      this.#hasMetadata = true;
-    }
+    if (this.#metadata === unread) this.#metadata = this.#contents.metadataAt(this.#start, this.#end);
     return this.#metadata;
   }
 }
 
 class UpcastEvent extends EventBase {
-  readonly #content: EventContent;
+  readonly #event: LazyEvent;
   readonly #upcasters: Upcasters;
   #made: ReturnType<Upcasters["apply"]> | undefined;
 
-  constructor(place: EventPlace, content: EventContent, upcasters: Upcasters) {
-    super(place);
-    this.#content = content;
+  constructor(event: LazyEvent, upcasters: Upcasters) {
+    super(event);
+    this.#event = event;
     this.#upcasters = upcasters;
     // The event's own, as of any event, though an upcaster says it when it's asked.
     Object.defineProperty(this, "type", { enumerable: true, get: () => this.#now().type });
@@ -108,7 +114,7 @@ class UpcastEvent extends EventBase {
   }
 
   #now(): ReturnType<Upcasters["apply"]> {
-    this.#made ??= this.#upcasters.apply(new LazyEvent(this, this.#content).toJSON());
+    this.#made ??= this.#upcasters.apply(this.#event.toJSON());
     return this.#made;
   }
 }

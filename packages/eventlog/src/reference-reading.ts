@@ -81,10 +81,12 @@ export async function* pagesOf(
 
 export function pageOf(events: readonly KeptEvent[], checkpoint: LogCheckpoint, upcasters: Upcasters): Page {
   const read = events.map((event) => {
-    const { type, data, metadata } = event;
-    const readData = (): unknown => (data instanceof Uint8Array ? Uint8Array.from(data) : decodeData(data));
-    const content = { type, readData, readMetadata: () => decodeData(metadata) };
-    return recordedEvent(event, content, upcasters);
+    const { data, metadata } = event;
+    const contents = {
+      dataAt: (): unknown => (data instanceof Uint8Array ? Uint8Array.from(data) : decodeData(data)),
+      metadataAt: (): unknown => decodeData(metadata),
+    };
+    return recordedEvent(event, contents, 0, 0, upcasters);
   });
   return { events: read, checkpoint };
 }

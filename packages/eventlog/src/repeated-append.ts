@@ -2,7 +2,7 @@ import type { AppendResult, Expectation, LogRecord } from "@ehdb/contracts";
 import { bytesOf } from "./encoding.ts";
 import type { EncodedEvent } from "./encoding.ts";
 import { checkEvent, companyOf, EVENT_OVERHEAD_BYTES, writeEvent } from "./event-bytes.ts";
-import { asBuffer } from "./event-pages.ts";
+import { asBuffer } from "./kept-bytes.ts";
 import type { LogContext } from "./log-context.ts";
 import type { StreamFacts } from "./stream-facts.ts";
 import { recordsFrom, versionAfter } from "./stream-records.ts";
@@ -54,9 +54,9 @@ async function appendAt(
 ): Promise<readonly LogRecord[] | undefined> {
   const [record] = await recordsFrom(log, stream, version, 1);
   if (record === undefined) return undefined;
-  const payload = asBuffer(record.payload);
-  checkEvent(record, payload);
-  const { index, count } = companyOf(payload);
+  const bytes = asBuffer(record.memory);
+  checkEvent(record, bytes);
+  const { index, count } = companyOf(bytes, record.start);
   if (count !== events.length) return undefined;
   const records = await recordsFrom(log, stream, version - index, count);
   const isSame = events.every((event, place) => isStoredAs(event, place, count, records[place]));

@@ -8,7 +8,8 @@ export class Evidence {
   addRecord(dataset: string, record: LogRecord): void {
     const found = this.#at(record.revision, record.time);
     const appends = found.appends.get(dataset) ?? [];
-    appends.push({ ...record, payload: Buffer.from(record.payload) });
+    const payload = Buffer.from(record.payload);
+    appends.push({ ...record, payload, memory: payload, start: 0, end: payload.length });
     found.appends.set(dataset, appends);
   }
 

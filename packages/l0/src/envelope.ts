@@ -1,5 +1,6 @@
 import type { LogRecord, MapRecord } from "@ehdb/contracts";
 import { writeName } from "./names.ts";
+import { StoredRecord } from "./stored-record.ts";
 
 /**
  * The bytes of records: the same in the journal, in a generation's memory and in a part, so that sealing copies them as they are.
@@ -124,23 +125,31 @@ export function hashAt(bytes: Buffer, at: number): Buffer {
 
 /** A view. */
 export function payloadAt(bytes: Buffer, at: number): Buffer {
+  return bytes.subarray(payloadStart(bytes, at), opEnd(bytes, at));
+}
+
+function payloadStart(bytes: Buffer, at: number): number {
   const key = keyStart(bytes, at) + bytes.readUInt16LE(at + 6);
   const isNamed = ((bytes[at + 4] as number) & hasId) !== 0;
-  const start = isNamed ? key + 2 + bytes.readUInt16LE(key) + HASH_BYTES : key;
-  return bytes.subarray(start, opEnd(bytes, at));
+  return isNamed ? key + 2 + bytes.readUInt16LE(key) + HASH_BYTES : key;
 }
 
 export function logRecordAt(bytes: Buffer, at: number, revision: number, time: number): LogRecord {
   const id = idAt(bytes, at);
-  return {
-    sort: sortAt(bytes, at),
-    key: keyTextAt(bytes, at),
-    version: versionAt(bytes, at),
+  const idText = id.length === 0 ? undefined : id.toString("utf8");
+  const start = payloadStart(bytes, at);
+  const end = opEnd(bytes, at);
+  return new StoredRecord(
+    sortAt(bytes, at),
+    keyTextAt(bytes, at),
+    versionAt(bytes, at),
     revision,
     time,
-    id: id.length === 0 ? undefined : id.toString("utf8"),
-    payload: payloadAt(bytes, at),
-  };
+    idText,
+    bytes,
+    start,
+    end,
+  );
 }
 
 export function mapRecordAt(bytes: Buffer, at: number, revision: number, time: number): MapRecord {

@@ -1,5 +1,5 @@
 import { engineRuleDatasets, isEhdbError } from "@ehdb/contracts";
-import type { Batches, Commit, Engine, Expectation, WriteBatch } from "@ehdb/contracts";
+import type { Batches, Commit, Engine, Expectation, LogRecord, WriteBatch } from "@ehdb/contracts";
 import fc from "fast-check";
 import { referenceEngine } from "../src/reference.ts";
 import type { ReferenceEngine } from "../src/reference.ts";
@@ -261,6 +261,12 @@ function shown(value: unknown): string {
   if (value instanceof Uint8Array) return `<${Buffer.from(value).toString("latin1")}>`;
   if (Array.isArray(value)) return `[${value.map(shown).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
+  if ("memory" in value) return shown(withPayload(value as LogRecord));
   const parts = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{ ${parts.map(([name, part]) => `${name}: ${shown(part)}`).join(", ")} }`;
+}
+
+/** Where the payload lies is no matter. */
+function withPayload({ memory, start, end, ...rest }: LogRecord): object {
+  return { ...rest, payload: memory.subarray(start, end) };
 }

@@ -37,11 +37,14 @@ export const appendRules: readonly EngineRule[] = [
     await append(engine, "a", "before");
     const commit = await append(engine, "kéy", "päyload", "ïd");
     const [record] = await everything(engine.log("events").read("kéy"));
-    const { payload, ...rest } = record ?? {};
+    if (record === undefined) throw new Error("there is no record");
+    const { payload } = record;
+    const { payload: _, memory, start, end, ...rest } = record;
     const place = { sort: 2, key: "kéy", version: 1, revision: commit.revision, time: commit.time, id: "ïd" };
     same("its names", Object.keys(rest).sort(), Object.keys(place).sort());
     same("the record", { ...place, ...rest }, place);
     same("the payload", textOf(payload), "päyload");
+    same("what memory holds from start to end", textOf(memory.subarray(start, end)), "päyload");
   }),
 
   claim("a record that was appended without an id has none", async (engine) => {

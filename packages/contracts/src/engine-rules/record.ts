@@ -1,4 +1,5 @@
 import type { Batches, Commit, Engine, LogReadOptions, LogRecord, MapRecord, MapScanOptions } from "../engine.ts";
+import { same } from "./claim.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -60,7 +61,11 @@ export async function keyLines(engine: Engine, key: string, options?: LogReadOpt
 }
 
 export function lines(records: readonly LogRecord[]): string[] {
-  return records.map(({ sort, key, version, payload }) => `${sort} ${key}@${version} ${textOf(payload)}`);
+  return records.map(({ sort, key, version, payload, memory, start, end }) => {
+    const text = textOf(payload);
+    same("what memory holds from start to end", textOf(memory.subarray(start, end)), text);
+    return `${sort} ${key}@${version} ${text}`;
+  });
 }
 
 /** A map's values, one a line: `key=text`. */

@@ -13,6 +13,7 @@ import {
   sortAt,
 } from "../envelope.ts";
 import type { Operation } from "../envelope.ts";
+import { StoredRecord } from "../stored-record.ts";
 import { compareBytes, noBytes } from "./position.ts";
 import type { CellOrder } from "./position.ts";
 
@@ -71,15 +72,17 @@ export function logEntryAt(block: Buffer, at: number, view: DataView): LogRecord
     id = block.toString("utf8", keyEnd + 2, idEnd);
     payload = idEnd + HASH_BYTES;
   }
-  return {
-    sort: view.getFloat64(op + 8, true),
-    key: block.toString("utf8", keyStart, keyEnd),
-    version: view.getFloat64(op + 16, true),
-    revision: view.getFloat64(at, true),
-    time: view.getFloat64(at + 8, true),
+  return new StoredRecord(
+    view.getFloat64(op + 8, true),
+    block.toString("utf8", keyStart, keyEnd),
+    view.getFloat64(op + 16, true),
+    view.getFloat64(at, true),
+    view.getFloat64(at + 8, true),
     id,
-    payload: block.subarray(payload, op + 4 + view.getUint32(op, true)),
-  };
+    block,
+    payload,
+    op + 4 + view.getUint32(op, true),
+  );
 }
 
 export function mapEntryAt(block: Buffer, at: number): MapEntry {

@@ -13,7 +13,7 @@ import { noBytes } from "./position.ts";
 import type { Position } from "./position.ts";
 import { isPostingOf, pieceAt, postingCells, versionRangeAt } from "./postings.ts";
 import type { Piece, VersionRange } from "./postings.ts";
-import { readAhead } from "./read-ahead.ts";
+import { readRuns } from "./read-ahead.ts";
 import type { SearchId, SearchKey } from "./search-key.ts";
 import { lowerBound, slotAt, slotCount, slotEnd } from "./slots.ts";
 
@@ -44,22 +44,26 @@ export async function* scanLog(file: PartFile, options: RangeOptions): AsyncGene
   const { from = 0, to = Infinity, direction = "forwards" } = options;
   const { data } = await file.footerOf("by-sort");
   file.counts.scanned++;
-  const blocks = readAhead(file, new SectionCursor(data, "data"), {
+  const runs = readRuns(file, new SectionCursor(data, "data"), {
     direction,
     target: bySort(direction === "forwards" ? from : to),
-    isLast: (last) => last.tail >= to,
-    isBefore: (last) => last.tail < from,
+    isLast: (at) => at.lastTail >= to,
+    isBefore: (at) => at.lastTail < from,
   });
-  for await (const block of blocks) {
-    const low = from <= 0 ? 0 : lowerBound(block, logEntries, bySort(from));
-    const high = to === Infinity ? slotCount(block) : lowerBound(block, logEntries, bySort(to + 1));
-    const view = viewOf(block);
+  for await (const blocks of runs) {
     const records: LogRecord[] = [];
-    if (direction === "forwards")
-      for (let i = low; i < high; i++) records.push(logEntryAt(block, slotAt(block, i), view));
-    else for (let i = high - 1; i >= low; i--) records.push(logEntryAt(block, slotAt(block, i), view));
+    for (const block of blocks) addRange(block, from, to, direction, records);
     if (records.length > 0) yield records;
   }
+}
+
+/** Takes the block's records whose positions are in a range. */
+function addRange(block: Buffer, from: number, to: number, direction: Direction, into: LogRecord[]): void {
+  const low = from <= 0 ? 0 : lowerBound(block, logEntries, bySort(from));
+  const high = to === Infinity ? slotCount(block) : lowerBound(block, logEntries, bySort(to + 1));
+  const view = viewOf(block);
+  if (direction === "forwards") for (let i = low; i < high; i++) into.push(logEntryAt(block, slotAt(block, i), view));
+  else for (let i = high - 1; i >= low; i--) into.push(logEntryAt(block, slotAt(block, i), view));
 }
 
 export async function* readKey(

@@ -14,21 +14,38 @@ export interface BlockSource {
 }
 
 export async function run<T>(lookup: Lookup<T>, source: BlockSource): Promise<T> {
-  let step = lookup.next();
+  return runSoon(lookup, source);
+}
+
+/** At once when all blocks that it needs are in memory. */
+export function runSoon<T>(lookup: Lookup<T>, source: BlockSource): T | Promise<T> {
+  const step = runWhile(lookup, lookup.next(), source);
+  return step.done === true ? step.value : runOn(lookup, step, source);
+}
+
+async function runOn<T>(lookup: Lookup<T>, from: IteratorResult<BlockPlace, T>, source: BlockSource): Promise<T> {
+  let step = from;
+  while (step.done !== true) step = runWhile(lookup, lookup.next(await source.load(step.value)), source);
+  return step.value;
+}
+
+/** Goes on until the end, or a block that isn't in memory. */
+function runWhile<T>(
+  lookup: Lookup<T>,
+  from: IteratorResult<BlockPlace, T>,
+  source: BlockSource,
+): IteratorResult<BlockPlace, T> {
+  let step = from;
   while (step.done !== true) {
-    const block = source.peek(step.value) ?? (await source.load(step.value));
+    const block = source.peek(step.value);
+    if (block === undefined) return step;
     step = lookup.next(block);
   }
-  return step.value;
+  return step;
 }
 
 /** `undefined` when a block that it needs isn't in memory. */
 export function runCached<T>(lookup: Lookup<T>, source: BlockSource): T | undefined {
-  let step = lookup.next();
-  while (step.done !== true) {
-    const block = source.peek(step.value);
-    if (block === undefined) return undefined;
-    step = lookup.next(block);
-  }
-  return step.value;
+  const step = runWhile(lookup, lookup.next(), source);
+  return step.done === true ? step.value : undefined;
 }

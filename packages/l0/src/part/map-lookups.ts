@@ -30,8 +30,8 @@ export async function* scanMap(file: PartFile, options: KeyRangeOptions): AsyncG
   const blocks = readAhead(file, new SectionCursor(data, "data"), {
     direction,
     target: direction === "forwards" ? start : stop,
-    isLast: (last) => stop !== undefined && comparePositions(last, stop) >= 0,
-    isBefore: (last) => compareBytes(last.first, 0, last.first.length, from) < 0,
+    isLast: ({ last }) => stop !== undefined && comparePositions(last, stop) >= 0,
+    isBefore: ({ last }) => compareBytes(last.first, 0, last.first.length, from) < 0,
   });
   for await (const block of blocks) {
     const low = from.length === 0 ? 0 : lowerBound(block, mapEntries, start);

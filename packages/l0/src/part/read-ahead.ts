@@ -1,7 +1,7 @@
-import { KIB } from "@ehdb/contracts";
+import { MIB } from "@ehdb/contracts";
 import type { BlockPlace } from "./block.ts";
 import type { SectionCursor } from "./block-index.ts";
-import { run } from "./lookup.ts";
+import { run, runSoon } from "./lookup.ts";
 import type { PartFile } from "./part-file.ts";
 import type { Position } from "./position.ts";
 
@@ -9,25 +9,34 @@ export interface BlockWalk {
   readonly direction: "forwards" | "backwards";
   /** Where to begin; `undefined`: at the end that the direction comes from. */
   readonly target: Position | undefined;
-  /** Whether nothing behind a block whose last position is this is wanted. Asked going forwards. */
-  isLast(last: Position): boolean;
-  /** Whether nothing in such a block is wanted. Asked going backwards. */
-  isBefore(last: Position): boolean;
+  /** Whether nothing behind the block that a cursor is at is wanted. Asked going forwards. */
+  isLast(at: SectionCursor): boolean;
+  /** Whether nothing in that block is wanted. Asked going backwards. */
+  isBefore(at: SectionCursor): boolean;
 }
 
 /** Blocks read at a time: few at first, for who wants little; then more, for who reads on. */
-const mostRunBytes = 256 * KIB;
+const mostRunBytes = MIB;
 const growth = 4;
 
-/**
- * The blocks of a section, in order or in reverse, from the one with the first cell at or behind the target; backwards from the last one
- * when there is no such cell. While some are used the next are on their way.
- */
+/** The blocks of a section one by one, as `readRuns` finds them. */
 export async function* readAhead(
   file: PartFile,
   cursor: SectionCursor,
   walk: BlockWalk,
 ): AsyncGenerator<Buffer, void, undefined> {
+  for await (const blocks of readRuns(file, cursor, walk)) yield* blocks;
+}
+
+/**
+ * The blocks of a section, some at a time, in order or in reverse, from the one with the first cell at or behind the target; backwards from
+ * the last one when there is no such cell. While some are used the next are on their way.
+ */
+export async function* readRuns(
+  file: PartFile,
+  cursor: SectionCursor,
+  walk: BlockWalk,
+): AsyncGenerator<readonly Buffer[], void, undefined> {
   const { target } = walk;
   const backwards = walk.direction === "backwards";
   const isThere = target !== undefined && (await run(cursor.seek(target), file));
@@ -43,7 +52,7 @@ export async function* readAhead(
     next = isLast ? undefined : nextRun(file, cursor, walk, blocks);
     // Whoever stops here never asks for it.
     next?.catch(() => undefined);
-    yield* loaded;
+    yield loaded;
   }
 }
 
@@ -60,8 +69,8 @@ async function nextRun(file: PartFile, cursor: SectionCursor, walk: BlockWalk, b
     const { place } = cursor;
     places.push(place);
     bytes += place.bytes;
-    const more = backwards || !walk.isLast(cursor.last) ? await run(cursor.step(backwards ? -1 : 1), file) : false;
-    const isLast = !more || (backwards && walk.isBefore(cursor.last));
+    const more = (backwards || !walk.isLast(cursor)) && (await runSoon(cursor.step(backwards ? -1 : 1), file));
+    const isLast = !more || (backwards && walk.isBefore(cursor));
     if (isLast || places.length >= blocks || bytes + cursor.place.bytes > mostRunBytes)
       return { loaded: await file.loadRun(places), isLast };
   }

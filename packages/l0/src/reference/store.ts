@@ -81,7 +81,8 @@ export class Store {
       if (write.kind === "append") {
         const log = this.log(dataset);
         const place = { sort: log.length + 1, version: this.version(dataset, key) + 1 };
-        log.push({ ...place, key, revision, time, id: write.id, payload: write.payload });
+        const { id, payload } = write;
+        log.push({ ...place, key, revision, time, id, payload, memory: payload, start: 0, end: payload.length });
         appended.push(place);
       } else if (write.kind === "put") {
         this.map(dataset).set(key, { key, revision, time, payload: write.payload });
