@@ -221,8 +221,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a truncation doesn't wait for the appends that were called before it",
     file: "streams.ts",
-    find: "    await this.#context.inFlight.drained();\n    for (;;) {\n      const { version, facts } = await this.#state(stream);\n      if (beforeVersion",
-    replace: "    for (;;) {\n      const { version, facts } = await this.#state(stream);\n      if (beforeVersion",
+    find: "    await this.#context.inFlight.drained();\n    for (;;) {\n      const { version, facts } = await streamState(this.#context, stream);\n      if (beforeVersion",
+    replace:
+      "    for (;;) {\n      const { version, facts } = await streamState(this.#context, stream);\n      if (beforeVersion",
     seeds: 100,
   },
   {

@@ -6,7 +6,7 @@ import { dataset } from "./datasets.ts";
 import { encodeEvents } from "./encoding.ts";
 import type { EncodedEvent } from "./encoding.ts";
 import { EventStager } from "./event-stager.ts";
-import type { LogContext } from "./log-context.ts";
+import type { WritingContext } from "./log-context.ts";
 import { conflict, idReused } from "./refusals.ts";
 import { repeatedAt, repeatedInPlace } from "./repeated-append.ts";
 import { isDeleted } from "./stream-facts.ts";
@@ -16,10 +16,10 @@ const noId = (): string => "";
 
 /** Appends: from the call to its answer. In the usual case without a look at anything before the engine has it. */
 export class Appends {
-  readonly #context: LogContext;
+  readonly #context: WritingContext;
   readonly #stager: EventStager;
 
-  constructor(context: LogContext) {
+  constructor(context: WritingContext) {
     this.#context = context;
     this.#stager = new EventStager(context.host.random);
   }

@@ -31,15 +31,8 @@ export class ConsumerPlaces {
     return placeOf(await this.#map.get(name)) ?? 0;
   }
 
-  async list(): Promise<ConsumerInfo[]> {
-    const list: ConsumerInfo[] = [];
-    for await (const records of this.#map.scan()) {
-      for (const record of records) {
-        const committed = placeOf(record) as number;
-        list.push({ name: record.key, committed, lag: this.#events.last - committed });
-      }
-    }
-    return list.sort((a, b) => (a.name < b.name ? -1 : 1));
+  list(): Promise<ConsumerInfo[]> {
+    return consumersIn(this.#map, this.#events);
   }
 
   async ack(name: string, position: number): Promise<number> {
@@ -97,6 +90,18 @@ export class ConsumerPlaces {
       }
     }
   }
+}
+
+/** All that are known, in order of their names. */
+export async function consumersIn(map: MapDataset, events: LogDataset): Promise<ConsumerInfo[]> {
+  const list: ConsumerInfo[] = [];
+  for await (const records of map.scan()) {
+    for (const record of records) {
+      const committed = placeOf(record) as number;
+      list.push({ name: record.key, committed, lag: events.last - committed });
+    }
+  }
+  return list.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function placeOf(record: MapRecord | undefined): number | undefined {

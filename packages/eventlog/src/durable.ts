@@ -22,7 +22,7 @@ import type { StageOptions, TailOptions } from "./call-options.ts";
 import { ConsumerPlaces } from "./consumer-places.ts";
 import { eventStream, subscriptionOf } from "./event-stream.ts";
 import { follow } from "./following.ts";
-import type { LogContext } from "./log-context.ts";
+import type { WritingContext } from "./log-context.ts";
 import { assertName, assertSequence } from "./names.ts";
 import { placeAfter } from "./place.ts";
 import { logPages, streamPages } from "./reading.ts";
@@ -52,7 +52,7 @@ export interface DurableEventLog<E extends EventShape = EventShape> extends Even
 /** The log's calls, each where it's done. */
 export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   readonly engine: DurableEngine;
-  readonly #context: LogContext;
+  readonly #context: WritingContext;
   readonly #appends: Appends;
   readonly #streams: Streams;
   readonly #consumers: ConsumerPlaces;
@@ -60,7 +60,7 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   #closing: Promise<void> | undefined;
 
   /** `release` is what a close does with the engine. */
-  constructor(context: Omit<LogContext, "assertOpen">, release: () => Promise<unknown>) {
+  constructor(context: Omit<WritingContext, "assertOpen">, release: () => Promise<unknown>) {
     this.engine = context.engine;
     this.#context = { ...context, assertOpen: () => this.#assertOpen() };
     this.#appends = new Appends(this.#context);

@@ -1,6 +1,6 @@
 import type { LogDataset } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
-import type { DurableEngine } from "@ehdb/l0";
+import type { DurableEngine, EngineRecovery } from "@ehdb/l0";
 import type { CallLine } from "./call-line.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { LogFloor } from "./log-floor.ts";
@@ -9,11 +9,22 @@ import type { DataSchemas } from "./schemas.ts";
 import type { StreamsFacts } from "./stream-facts.ts";
 import type { Upcasters } from "./upcasters.ts";
 
-/** What the calls of one open log share. */
+/** What reading a log needs, whoever writes it. */
 export interface LogContext {
+  readonly engine: { readonly revision: number; readonly recovery: Pick<EngineRecovery, "epoch"> };
+  readonly events: LogDataset;
+  readonly streams: Pick<StreamsFacts, "load" | "peek">;
+  readonly floor: Pick<LogFloor, "firstPosition" | "settle">;
+  readonly news: Pick<LogNews, "after">;
+  readonly upcasters: Upcasters;
+  /** Throws CLOSED. */
+  assertOpen(): void;
+}
+
+/** What the calls of one open log share. */
+export interface WritingContext extends LogContext {
   readonly engine: DurableEngine;
   readonly host: Host;
-  readonly events: LogDataset;
   readonly streams: StreamsFacts;
   readonly floor: LogFloor;
   readonly news: LogNews;
@@ -21,7 +32,4 @@ export interface LogContext {
   /** Appends that wait for their answer. */
   readonly inFlight: InFlight;
   readonly schemas: DataSchemas;
-  readonly upcasters: Upcasters;
-  /** Throws CLOSED. */
-  assertOpen(): void;
 }

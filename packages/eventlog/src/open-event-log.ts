@@ -106,7 +106,8 @@ async function openOn<E extends EventShape>(
   inUse.add(engine);
   try {
     const events = engine.log(dataset.events);
-    const streams = new StreamsFacts(engine);
+    // A reopen of the engine may have brought what nobody knew the outcome of.
+    const streams = new StreamsFacts(engine.map(dataset.streams), () => engine.recovery.epoch);
     const floor = new LogFloor(engine);
     await streams.open();
     await floor.settle();

@@ -1,11 +1,11 @@
 import type { LogDataset } from "@ehdb/contracts";
 import type { ReclaimRequest } from "./call-options.ts";
 import type { ConsumerPlaces } from "./consumer-places.ts";
-import type { LogContext } from "./log-context.ts";
+import type { WritingContext } from "./log-context.ts";
 
 /** Raises the first position to the first that is kept. */
 export async function reclaim(
-  context: LogContext,
+  context: WritingContext,
   consumers: ConsumerPlaces,
   request: ReclaimRequest,
 ): Promise<number> {
@@ -20,7 +20,7 @@ export async function reclaim(
 
 /** The first position that anything given keeps; behind the last when nothing does. */
 async function firstKept(
-  { events, host }: LogContext,
+  { events, host }: WritingContext,
   consumers: ConsumerPlaces,
   { acknowledged, maxAgeSeconds, maxEvents }: ReclaimRequest,
 ): Promise<number> {

@@ -1,5 +1,4 @@
 import type { MapDataset } from "@ehdb/contracts";
-import type { DurableEngine } from "@ehdb/l0";
 import { LRUCache } from "lru-cache";
 import { dataset } from "./datasets.ts";
 import { decodeNumbers, encodeNumbers } from "./map-values.ts";
@@ -32,18 +31,18 @@ export function encodeFacts({ firstVersion, deletedAt }: Pick<StreamFacts, "firs
  * use, a bounded number of them.
  */
 export class StreamsFacts {
-  readonly #engine: DurableEngine;
   readonly #map: MapDataset;
+  readonly #edition: () => number;
   readonly #known = new LRUCache<string, StreamFacts>({ max: mostStreams });
   #isEmpty = true;
   #changes = 0;
-  /** A reopen of the engine may have brought what nobody knew the outcome of. */
-  #epoch: number;
+  #seen: number;
 
-  constructor(engine: DurableEngine) {
-    this.#engine = engine;
-    this.#map = engine.map(dataset.streams);
-    this.#epoch = engine.recovery.epoch;
+  /** `edition` changes when there may be others than those of before, besides what `changing` tells. */
+  constructor(map: MapDataset, edition: () => number) {
+    this.#map = map;
+    this.#edition = edition;
+    this.#seen = edition();
   }
 
   async open(): Promise<void> {
@@ -52,7 +51,7 @@ export class StreamsFacts {
 
   /** Without a look: `undefined` when there may be some. */
   peek(stream: string): StreamFacts | undefined {
-    this.#forgetEarlierEpochs();
+    this.#forgetEarlierOnes();
     if (this.#isEmpty) return noFacts;
     return this.#known.get(stream);
   }
@@ -64,7 +63,7 @@ export class StreamsFacts {
       if (known !== undefined) return known;
       const changes = this.#changes;
       const record = await this.#map.get(stream);
-      this.#forgetEarlierEpochs();
+      this.#forgetEarlierOnes();
       // What was read while another one was written may be the older one.
       if (changes !== this.#changes) continue;
       if (record === undefined) return this.#learnt(stream, noFacts);
@@ -85,10 +84,10 @@ export class StreamsFacts {
     return facts;
   }
 
-  #forgetEarlierEpochs(): void {
-    const { epoch } = this.#engine.recovery;
-    if (epoch === this.#epoch) return;
-    this.#epoch = epoch;
+  #forgetEarlierOnes(): void {
+    const edition = this.#edition();
+    if (edition === this.#seen) return;
+    this.#seen = edition;
     this.#changes++;
     this.#isEmpty = false;
     this.#known.clear();

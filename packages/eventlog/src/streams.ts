@@ -2,30 +2,25 @@ import { isEhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { AppendOptions, Expectation, StreamInfo, WriteBatch } from "@ehdb/contracts";
 import { appendRequest } from "./call-options.ts";
 import { dataset } from "./datasets.ts";
-import type { LogContext } from "./log-context.ts";
+import type { WritingContext } from "./log-context.ts";
 import { assertName, assertSequence } from "./names.ts";
 import { beyondTheStream, conflict } from "./refusals.ts";
 import { encodeFacts, isDeleted } from "./stream-facts.ts";
 import type { StreamFacts } from "./stream-facts.ts";
-import { versionAfter } from "./stream-records.ts";
-
-interface StreamState {
-  readonly version: number;
-  readonly facts: StreamFacts;
-}
+import { streamInfo, streamState } from "./stream-info.ts";
 
 /** What a stream is like, and hiding of its events. */
 export class Streams {
-  readonly #context: LogContext;
+  readonly #context: WritingContext;
 
-  constructor(context: LogContext) {
+  constructor(context: WritingContext) {
     this.#context = context;
   }
 
   async info(stream: string): Promise<StreamInfo> {
     this.#context.assertOpen();
     assertName("stream", stream);
-    return await this.#info(stream, await this.#state(stream));
+    return await streamInfo(this.#context, stream);
   }
 
   async truncate(stream: string, beforeVersion: number): Promise<StreamInfo> {
@@ -48,27 +43,27 @@ export class Streams {
   async #truncate(stream: string, beforeVersion: number): Promise<StreamInfo> {
     await this.#context.inFlight.drained();
     for (;;) {
-      const { version, facts } = await this.#state(stream);
+      const { version, facts } = await streamState(this.#context, stream);
       if (beforeVersion > version + 1) throw beyondTheStream(stream, beforeVersion, version);
       if (beforeVersion > facts.firstVersion) {
         const isDone = await this.#change(stream, facts, { ...facts, firstVersion: beforeVersion }, undefined);
         if (!isDone) continue;
       }
-      return await this.#info(stream, await this.#state(stream));
+      return await streamInfo(this.#context, stream);
     }
   }
 
   async #delete(stream: string, expect: Expectation): Promise<StreamInfo> {
     await this.#context.inFlight.drained();
     for (;;) {
-      const { version, facts } = await this.#state(stream);
+      const { version, facts } = await streamState(this.#context, stream);
       const isGone = isDeleted(facts, version);
       if (!holds(expect, version, isGone)) throw conflict(stream, expect, version, isGone);
       if (version > 0 && !isGone) {
         const isDone = await this.#change(stream, facts, { firstVersion: version + 1, deletedAt: version }, version);
         if (!isDone) continue;
       }
-      return await this.#info(stream, await this.#state(stream));
+      return await streamInfo(this.#context, stream);
     }
   }
 
@@ -96,21 +91,6 @@ export class Streams {
     } finally {
       streams.changing(stream);
     }
-  }
-
-  async #state(stream: string): Promise<StreamState> {
-    const { events, streams, floor } = this.#context;
-    await floor.settle();
-    const facts = await streams.load(stream);
-    const version = await events.version(stream);
-    if (facts.deletedAt > 0 && version > facts.deletedAt) facts.isBack = true;
-    return { version, facts };
-  }
-
-  async #info(stream: string, { version, facts }: StreamState): Promise<StreamInfo> {
-    const { events, floor } = this.#context;
-    const firstVersion = await versionAfter(events, stream, floor.firstPosition - 1, facts.firstVersion);
-    return { stream, version, firstVersion, isDeleted: isDeleted(facts, version) };
   }
 }
 

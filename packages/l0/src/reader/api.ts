@@ -41,8 +41,11 @@ export interface EngineReader {
   lastRevision(name: string): number;
   /** Looks at what the writer has stated durable since; resolves with `revision`. */
   refresh(): Promise<number>;
-  /** Resolves when more than `revision` can be read, or at a close. It looks by itself meanwhile, and rejects with what a look meets. */
-  news(revision: number): Promise<void>;
+  /**
+   * Resolves when more than `revision` can be read, at a close, or when the signal is aborted. It looks by itself meanwhile, and rejects with
+   * what a look meets.
+   */
+  news(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
   stats(): EngineReaderStats;
   /** Reads end with CLOSED. Idempotent. */
   close(): Promise<void>;

@@ -1,8 +1,8 @@
-import { EhdbError, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
 import type { Batches, DatasetOrder, DatasetSpec, LogDataset, MapDataset } from "@ehdb/contracts";
 import type { Dataset } from "../dataset.ts";
 import type { Pin } from "../pins.ts";
-import { checkWhole } from "../read-options.ts";
+import { checkSignal, checkWhole } from "../read-options.ts";
 import { countedBatches } from "../reading.ts";
 import { noDataset, wrongOrder } from "../staged-batch.ts";
 import type { EngineReader, EngineReaderStats } from "./api.ts";
@@ -73,10 +73,12 @@ export class OpenEngineReader implements EngineReader {
     return this.revision;
   }
 
-  async news(revision: number): Promise<void> {
+  async news(revision: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.#assertOpen();
     checkWhole("revision", revision, 0);
-    if (this.revision <= revision) await this.#news.after(revision);
+    refuseUnknown(options, ["signal"], "");
+    checkSignal(options.signal);
+    if (this.revision <= revision) await this.#news.after(revision, options.signal);
   }
 
   stats(): EngineReaderStats {

@@ -23,10 +23,23 @@ export class NewsOfWriter {
     this.#refresh = refresh;
   }
 
-  /** Resolves when `tell` says more than `revision`, or at the close; rejects when a look fails. */
-  after(revision: number): Promise<void> {
+  /** Resolves when `tell` says more than `revision`, at the close or the abort; rejects when a look fails. */
+  after(revision: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ revision, resolve, reject });
+      const abort = (): void => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiter);
+        resolve();
+      };
+      const ends =
+        <T extends unknown[]>(end: (...given: T) => void) =>
+        (...given: T): void => {
+          signal?.removeEventListener("abort", abort);
+          end(...given);
+        };
+      const waiter: Waiter = { revision, resolve: ends(resolve), reject: ends(reject) };
+      this.#waiting.push(waiter);
+      signal?.addEventListener("abort", abort, { once: true });
       const { host, dir } = this.#options;
       this.#watcher ??= host.files.watch(join(dir, "journal"), () => void this.#look());
       this.#arm();
