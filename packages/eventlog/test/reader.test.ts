@@ -104,6 +104,8 @@ describe("a reader of an event log beside its writer", () => {
     const reader = await openReader(host);
     const following = all(reader.subscribe());
     await host.advance(100);
+    const manifest = (await host.files.list("/log")).find((name) => name.startsWith("manifest"));
+    await host.files.remove(`/log/${manifest}`);
     host.flipBit("/log/CURRENT", 9, 1);
     const ended = following.catch((error: unknown) => error);
     await fill(host, log, 10, 5);
