@@ -33,6 +33,7 @@ export class Ledger {
   unheard = 0;
   cutEvents = 0;
   #calls: Call[] = [];
+  #perhapsReclaimed: ReclaimCall[] = [];
   #claims: Claim[] = [];
   #afterOpening: (() => void)[] = [];
   readonly #cuts: Cut[] = [];
@@ -112,6 +113,8 @@ export class Ledger {
       if (call.answer.says === "nothing") this.#lookFor(call, found);
       else this.#settle(call);
     }
+    // The disk failed while one was written: a recovery may show it all the same.
+    for (const call of this.#perhapsReclaimed.splice(0)) this.#lookFor(call, found);
     this.#checkClaims(true);
     if (position < this.firm)
       this.fail(`after recovery there are ${position} events, and ${this.firm} were acknowledged`);
@@ -151,7 +154,7 @@ export class Ledger {
     const { model } = this;
     if (call.kind === "reclaim") {
       const { firstPosition } = found;
-      const most = this.#kept(call, Infinity, Infinity);
+      const most = this.model.keptAtMost(call, Infinity, Infinity);
       if (firstPosition <= model.firstPosition || firstPosition > most) return;
       model.apply({ kind: "reclaim", firstPosition });
       this.unheard++;
@@ -181,6 +184,7 @@ export class Ledger {
 
   #settle(call: Call): void {
     const { answer, number } = call;
+    if (answer.says === "refused" && call.kind === "reclaim") this.#perhapsReclaimed.push(call);
     if (answer.says === "refused" || answer.says === "nothing") return;
     const must = (what: unknown): string => `call ${number} (${told(call)}) must give ${JSON.stringify(what)}`;
     if (call.kind === "reclaim") return this.#settleReclaim(call);
@@ -215,17 +219,13 @@ export class Ledger {
     const { answer, clock, number } = call;
     if (answer.says !== "reclaimed") return;
     const { firstPosition } = answer;
-    const least = this.#kept(call, clock?.from ?? -Infinity, call.acknowledged);
-    const most = this.#kept(call, clock?.to ?? Infinity, call.acknowledged);
+    const least = this.model.keptAtLeast(call, clock?.from ?? -Infinity, call.acknowledged);
+    const most = this.model.keptAtMost(call, clock?.to ?? Infinity, call.acknowledged);
     if (firstPosition < least || firstPosition > most)
       this.fail(`call ${number} (${told(call)}) must give ${least} to ${most}, and gave ${firstPosition}`);
     if (firstPosition <= this.model.firstPosition) return;
     this.model.apply({ kind: "reclaim", firstPosition });
     this.acknowledge(this.model.position);
-  }
-
-  #kept(call: ReclaimCall, now: number, leastAcknowledged: number): number {
-    return this.model.kept(call, now, leastAcknowledged);
   }
 
   #checkTime(number: number, time: number): void {

@@ -91,8 +91,19 @@ export class Model {
     return { says: "hide", stream, firstVersion: version + 1, deletedAt: version };
   }
 
-  /** The first position that a reclaim keeps, by the clock as it was. */
-  kept(
+  /** The least that a reclaim may give, and the most: what is hidden may be erased, and then it's passed over, and its time isn't known. */
+  keptAtLeast(call: ReclaimCall, now: number, leastAcknowledged: number): number {
+    const last = this.events.findLast((event) => !this.isHidden(event));
+    return this.#kept(call, Math.max(now, last?.time ?? 0), leastAcknowledged);
+  }
+
+  keptAtMost(call: ReclaimCall, now: number, leastAcknowledged: number): number {
+    const kept = this.#kept(call, Math.max(now, this.time), leastAcknowledged);
+    const shown = this.events.find((event) => event.position >= kept && !this.isHidden(event));
+    return shown?.position ?? this.position + 1;
+  }
+
+  #kept(
     { options: { maxEvents, maxAgeSeconds, acknowledged } }: ReclaimCall,
     now: number,
     leastAcknowledged: number,
@@ -101,7 +112,7 @@ export class Model {
     if (acknowledged === true) kept.push(leastAcknowledged + 1);
     if (maxEvents !== undefined) kept.push(this.position - maxEvents + 1);
     if (maxAgeSeconds !== undefined) {
-      const oldest = Math.max(now, this.time) - maxAgeSeconds * 1000;
+      const oldest = now - maxAgeSeconds * 1000;
       kept.push(this.events.find(({ time }) => time >= oldest)?.position ?? this.position + 1);
     }
     return Math.max(this.firstPosition, Math.min(...kept));
@@ -150,7 +161,7 @@ export class Model {
   #judgeAppend({ stream, events, expect }: AppendCall): Verdict {
     const known = this.#knownInWindow(stream, events);
     if (known !== undefined) {
-      if (this.#isRepeat(known, stream, events)) return duplicate(known.result);
+      if (this.#isRepeat(known, stream, events) && this.#canBeLookedUp(known, stream)) return duplicate(known.result);
       return { says: "no", code: "ID_REUSED", data: { stream } };
     }
     if (this.#holds(stream, expect)) return { says: "append" };
@@ -168,6 +179,12 @@ export class Model {
     const isKnown = ({ position, isIdGiven, id }: ModelEvent): boolean =>
       position > since && isIdGiven && id !== undefined && ids.includes(id);
     return ids.length === 0 ? undefined : this.eventsOf(stream).findLast(isKnown);
+  }
+
+  /** Of an append that reaches out of the window there is only what can be read. */
+  #canBeLookedUp({ result: { firstVersion } }: ModelEvent, stream: string): boolean {
+    const first = this.eventsOf(stream)[firstVersion - 1] as ModelEvent;
+    return first.position > this.position - this.#window || !this.isHidden(first);
   }
 
   #firstInPlace(stream: string, expect: Expectation): ModelEvent | undefined {

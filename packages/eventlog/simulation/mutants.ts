@@ -10,10 +10,10 @@ export const mutants: readonly Mutant[] = [
     seeds: 400,
   },
   {
-    name: "a reclaim shows before it is durable",
-    file: "log-floor.ts",
-    find: "    await this.#engine.flush();\n",
-    replace: "",
+    name: "what is deleted is erased, with the last event before it that isn't",
+    file: "streams.ts",
+    find: "batch.erase(dataset.events, stream, after.firstVersion);",
+    replace: "batch.erase(dataset.events, stream, after.firstVersion + 1);",
     seeds: 400,
   },
   {
@@ -21,13 +21,6 @@ export const mutants: readonly Mutant[] = [
     file: "stream-facts.ts",
     find: "for await (const _ of this.#map.scan({ limit: 1 })) this.#isEmpty = false;",
     replace: "for await (const _ of this.#map.scan({ limit: 1 })) break;",
-    seeds: 50,
-  },
-  {
-    name: "a reclaim is forgotten at an open",
-    file: "log-floor.ts",
-    find: "    this.#firstPosition = Math.max(this.#firstPosition, position);\n    this.#epoch = epoch;\n",
-    replace: "    this.#epoch = epoch;\n",
     seeds: 50,
   },
   {
@@ -55,8 +48,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a read begins one event before what was reclaimed",
     file: "stream-records.ts",
-    find: "record.sort > position",
-    replace: "record.sort >= position",
+    find: "record.sort <= position",
+    replace: "record.sort < position",
     seeds: 100,
   },
   {
@@ -135,7 +128,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a subscription that a reclaim overtakes goes on",
     file: "following.ts",
-    find: "  if (at.position + 1 < firstPosition) throw compacted(at.position, firstPosition);\n",
+    find: "  if (at.position + 1 < first) throw compacted(at.position, first);\n",
     replace: "",
     seeds: 300,
   },

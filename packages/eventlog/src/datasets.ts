@@ -8,8 +8,6 @@ export const dataset = {
   streams: "eventlog.streams",
   /** A map, by name: how far each consumer is. */
   consumers: "eventlog.consumers",
-  /** A map: what holds for the whole log. */
-  log: "eventlog.log",
 } as const;
 
 /** For the `datasets` of an engine that an event log is opened on. */
@@ -17,5 +15,4 @@ export const eventLogDatasets: readonly DatasetSpec[] = [
   { name: dataset.events, order: "by-sort" },
   { name: dataset.streams, order: "by-key" },
   { name: dataset.consumers, order: "by-key" },
-  { name: dataset.log, order: "by-key" },
 ];

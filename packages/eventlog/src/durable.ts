@@ -78,7 +78,7 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   }
 
   get firstPosition(): number {
-    return this.#context.floor.firstPosition;
+    return this.#context.events.first;
   }
 
   append(stream: string, events: NewEvent<E> | readonly NewEvent<E>[], options?: AppendOptions): Promise<AppendResult> {

@@ -74,12 +74,6 @@ export class OpenEventLogReader<E extends EventShape> implements EventLogReader<
       },
       events,
       streams,
-      floor: {
-        get firstPosition() {
-          return events.first;
-        },
-        settle: async () => undefined,
-      },
       news: { after: (revision, ...signals) => newsUntil(engine, revision, signals) },
       upcasters,
     });

@@ -51,14 +51,14 @@ export async function* pagesOf(
 const noBytes = Buffer.alloc(0);
 
 function shows(
-  { streams, floor }: LogContext,
+  { streams, events }: LogContext,
   { wants, isAnyStream }: Selection,
   { key, sort, version, start }: LogRecord,
   bytes: Buffer,
 ): boolean | Promise<boolean> {
   if (wants !== undefined && !wants({ type: typeOf(bytes, start), stream: key })) return false;
   if (!isAnyStream) return true;
-  if (sort < floor.firstPosition) return false;
+  if (sort < events.first) return false;
   const facts = streams.peek(key);
   if (facts !== undefined) return version >= facts.firstVersion;
   return streams.load(key).then(({ firstVersion }) => version >= firstVersion);

@@ -18,10 +18,9 @@ export async function* follow(
   request: TailRequest,
   stop: AbortSignal,
 ): AsyncGenerator<Page, void> {
-  const { engine, events, floor, news } = context;
+  const { engine, events, news } = context;
   const { wants, filter, signal, onCaughtUp } = request;
   context.assertOpen();
-  await floor.settle();
   let at: LogCheckpoint = { position: await start(), epoch: engine.recovery.epoch };
   let toldPosition: number | undefined;
   yield { events: [], checkpoint: at };
@@ -29,7 +28,6 @@ export async function* follow(
   const selection = { wants, isAnyStream: true, left: Infinity };
   while (!stop.aborted) {
     context.assertOpen();
-    await floor.settle();
     assertGoesOn(context, at);
     const { revision } = engine;
     const { epoch } = engine.recovery;
@@ -62,9 +60,9 @@ export async function* follow(
 
 /** TRUNCATED when a crash took back what was delivered, COMPACTED when what comes next was reclaimed. */
 function assertGoesOn(context: LogContext, at: LogCheckpoint): void {
-  const { firstPosition } = context.floor;
+  const { first } = context.events;
   if (at.epoch !== context.engine.recovery.epoch) assertContinues(context, at);
-  if (at.position + 1 < firstPosition) throw compacted(at.position, firstPosition);
+  if (at.position + 1 < first) throw compacted(at.position, first);
 }
 
 interface RecordSource {
@@ -75,16 +73,20 @@ interface RecordSource {
 }
 
 class LogSource implements RecordSource {
-  /** Each position is a record: the last one is the end. */
-  readonly isAtEnd = false;
+  isAtEnd = false;
   readonly #events: LogDataset;
 
   constructor(events: LogDataset) {
     this.#events = events;
   }
 
-  after(position: number): AsyncIterable<readonly LogRecord[]> {
-    return this.#events.scan({ from: position + 1, limit: recordsAtOnce });
+  async *after(position: number): AsyncGenerator<readonly LogRecord[], void> {
+    let count = 0;
+    for await (const records of this.#events.scan({ from: position + 1, limit: recordsAtOnce })) {
+      count += records.length;
+      yield records;
+    }
+    this.isAtEnd = count < recordsAtOnce;
   }
 }
 

@@ -3,7 +3,6 @@ import type { Host } from "@ehdb/host";
 import type { DurableEngine, EngineRecovery } from "@ehdb/l0";
 import type { CallLine } from "./call-line.ts";
 import type { InFlight } from "./in-flight.ts";
-import type { LogFloor } from "./log-floor.ts";
 import type { LogNews } from "./log-news.ts";
 import type { DataSchemas } from "./schemas.ts";
 import type { StreamsFacts } from "./stream-facts.ts";
@@ -14,7 +13,6 @@ export interface LogContext {
   readonly engine: { readonly revision: number; readonly recovery: Pick<EngineRecovery, "epoch"> };
   readonly events: LogDataset;
   readonly streams: Pick<StreamsFacts, "load" | "peek">;
-  readonly floor: Pick<LogFloor, "firstPosition" | "settle">;
   readonly news: Pick<LogNews, "after">;
   readonly upcasters: Upcasters;
   /** Throws CLOSED. */
@@ -26,7 +24,6 @@ export interface WritingContext extends LogContext {
   readonly engine: DurableEngine;
   readonly host: Host;
   readonly streams: StreamsFacts;
-  readonly floor: LogFloor;
   readonly news: LogNews;
   readonly line: CallLine;
   /** Appends that wait for their answer. */

@@ -9,7 +9,6 @@ import { dataset, eventLogDatasets } from "./datasets.ts";
 import { OpenEventLog } from "./durable.ts";
 import type { DurableEventLog } from "./durable.ts";
 import { InFlight } from "./in-flight.ts";
-import { LogFloor } from "./log-floor.ts";
 import { LogNews } from "./log-news.ts";
 import { DataSchemas } from "./schemas.ts";
 import type { EventSchemas } from "./schemas.ts";
@@ -108,12 +107,10 @@ async function openOn<E extends EventShape>(
     const events = engine.log(dataset.events);
     // A reopen of the engine may have brought what nobody knew the outcome of.
     const streams = new StreamsFacts(engine.map(dataset.streams), () => engine.recovery.epoch);
-    const floor = new LogFloor(engine);
     await streams.open();
-    await floor.settle();
     const news = new LogNews(engine);
     return new OpenEventLog<E>(
-      { ...parts, engine, events, streams, floor, news, line: new CallLine(), inFlight: new InFlight() },
+      { ...parts, engine, events, streams, news, line: new CallLine(), inFlight: new InFlight() },
       async () => {
         inUse.delete(engine);
         await release();

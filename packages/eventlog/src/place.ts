@@ -5,13 +5,12 @@ import { beyondTheEnd, compacted, truncated } from "./refusals.ts";
 
 /** The position behind which a read goes on. TRUNCATED, OUT_OF_RANGE, COMPACTED. */
 export function placeAfter(context: LogContext, after: LogCheckpoint | number | undefined): number {
-  const { firstPosition } = context.floor;
-  if (after === undefined) return firstPosition - 1;
+  const { first, last } = context.events;
+  if (after === undefined) return first - 1;
   const position = typeof after === "number" ? after : after.position;
   if (typeof after === "object") assertContinues(context, after);
-  const { last } = context.events;
   if (position > last) throw beyondTheEnd(position, last);
-  if (position + 1 < firstPosition) throw compacted(position, firstPosition);
+  if (position + 1 < first) throw compacted(position, first);
   return position;
 }
 

@@ -15,12 +15,11 @@ export async function* streamPages(
   request: ReadStreamRequest,
 ): AsyncGenerator<Page, void> {
   const { isForwards, from, limit, signal } = request;
-  const { events, streams, floor, engine } = context;
+  const { events, streams, engine } = context;
   context.assertOpen();
   throwIfAborted(signal, "readStream()");
-  await floor.settle();
   const { firstVersion } = await streams.load(stream);
-  const { firstPosition } = floor;
+  const firstPosition = events.first;
   const { epoch } = engine.recovery;
   const selection = { wants: undefined, isAnyStream: false, left: limit };
   if (limit === 0) return;
@@ -43,11 +42,10 @@ export async function* streamPages(
 /** The wanted events of the log, as of now. */
 export async function* logPages(context: LogContext, request: ScanRequest): AsyncGenerator<Page, void> {
   const { isForwards, after, before, limit, filter, wants, signal } = request;
-  const { floor, engine } = context;
+  const { events, engine } = context;
   context.assertOpen();
   throwIfAborted(signal, "scan()");
-  await floor.settle();
-  const { firstPosition } = floor;
+  const firstPosition = events.first;
   if (before !== undefined && before < firstPosition) throw compacted(before, firstPosition);
   const start = placeAfter(context, after);
   const { epoch } = engine.recovery;

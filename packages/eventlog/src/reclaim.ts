@@ -1,6 +1,7 @@
-import type { LogDataset } from "@ehdb/contracts";
+import type { LogDataset, LogRecord } from "@ehdb/contracts";
 import type { ReclaimRequest } from "./call-options.ts";
 import type { ConsumerPlaces } from "./consumer-places.ts";
+import { dataset } from "./datasets.ts";
 import type { WritingContext } from "./log-context.ts";
 
 /** Raises the first position to the first that is kept. */
@@ -9,13 +10,12 @@ export async function reclaim(
   consumers: ConsumerPlaces,
   request: ReclaimRequest,
 ): Promise<number> {
-  const { floor, inFlight } = context;
+  const { engine, events, inFlight } = context;
   await inFlight.drained();
   await consumers.settled();
-  await floor.settle();
   const first = await firstKept(context, consumers, request);
-  if (first > floor.firstPosition) await floor.raise(first);
-  return floor.firstPosition;
+  if (first > events.first) await engine.raiseFloor(dataset.events, first);
+  return events.first;
 }
 
 /** The first position that anything given keeps; behind the last when nothing does. */
@@ -37,20 +37,32 @@ async function firstKept(
   return Math.max(Math.min(...kept), 1);
 }
 
-/** The first position that isn't older. Times never fall, so that it's found by halving. */
+/** The first position with an event that isn't older. Times never fall, so that it's found by halving. */
 async function firstSince(events: LogDataset, last: number, clockNow: number, maxAgeMillis: number): Promise<number> {
-  const now = Math.max(clockNow, last === 0 ? 0 : await timeAt(events, last));
-  let low = 1;
+  const now = Math.max(clockNow, (await lastRecord(events))?.time ?? 0);
+  let low = events.first;
   let high = last + 1;
+  let found = high;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((await timeAt(events, middle)) >= now - maxAgeMillis) high = middle;
-    else low = middle + 1;
+    const record = await recordFrom(events, middle);
+    if (record !== undefined && record.time < now - maxAgeMillis) low = record.sort + 1;
+    else {
+      high = middle;
+      // What was erased is passed over.
+      found = record?.sort ?? found;
+    }
   }
-  return low;
+  return found;
 }
 
-async function timeAt(events: LogDataset, position: number): Promise<number> {
-  for await (const [record] of events.scan({ from: position, limit: 1 })) if (record !== undefined) return record.time;
-  return 0;
+async function recordFrom(events: LogDataset, position: number): Promise<LogRecord | undefined> {
+  const from = Math.max(position, events.first);
+  for await (const [record] of events.scan({ from, limit: 1 })) return record;
+  return undefined;
+}
+
+async function lastRecord(events: LogDataset): Promise<LogRecord | undefined> {
+  for await (const [record] of events.scan({ direction: "backwards", limit: 1 })) return record;
+  return undefined;
 }

@@ -4,7 +4,7 @@ import type { KeptAppend, ReferenceState } from "./reference-state.ts";
 import { idReused } from "./refusals.ts";
 
 /**
- * What an earlier append of these very events got, when its ids are in the window. ID_REUSED when one of the ids stands in the
+ * What an earlier append of these very events got, when its ids are in the window, or some are and the others can be read. ID_REUSED when one of the ids stands in the
  * stream, within the window, in any other way.
  */
 export function duplicateInWindow(
@@ -18,7 +18,10 @@ export function duplicateInWindow(
   const since = state.position - dedupeWindow;
   const known = state.eventsOf(stream).findLast((event) => event.position > since && ids.has(event.id));
   if (known === undefined) return undefined;
-  if (!isSame(known.append, events)) throw idReused(stream, known.id);
+  const { append } = known;
+  // What is only partly in the window is looked up, and can't be when it's hidden.
+  const isKnown = append.events.every((event) => event.position > since || state.isReadable(event));
+  if (!isKnown || !isSame(append, events)) throw idReused(stream, known.id);
   return { ...known.append.result, isDuplicate: true };
 }
 

@@ -10,8 +10,8 @@ import { recordsFrom, versionAfter } from "./stream-records.ts";
 const noId = new Uint8Array();
 
 /**
- * What the append got that wrote this version of a stream, when it is this very one: all its events, and no others. Ids were given for
- * all of them: nothing else tells a repeat.
+ * What the append got that wrote this version of a stream, when it is this very one, all its events and no others, and they can be
+ * read. Ids were given for all of them: nothing else tells a repeat.
  */
 export async function repeatedAt(
   context: LogContext,
@@ -19,8 +19,11 @@ export async function repeatedAt(
   events: readonly EncodedEvent[],
   version: number,
 ): Promise<AppendResult | undefined> {
+  const { firstVersion } = await context.streams.load(stream);
   const records = await appendAt(context, stream, events, version);
-  return records === undefined ? undefined : resultOf(records);
+  const first = records?.[0];
+  if (records === undefined || first === undefined || first.version < firstVersion) return undefined;
+  return first.sort < context.events.first ? undefined : resultOf(records);
 }
 
 /**
@@ -36,7 +39,7 @@ export async function repeatedInPlace(
   { firstVersion }: StreamFacts,
 ): Promise<AppendResult | undefined> {
   if (expect === "any" || expect === "exists") return undefined;
-  const { firstPosition } = context.floor;
+  const { first: firstPosition } = context.events;
   const at =
     expect === "none" ? await versionAfter(context.events, stream, firstPosition - 1, firstVersion) : expect + 1;
   if (at > version) return undefined;
@@ -53,7 +56,7 @@ async function appendAt(
   version: number,
 ): Promise<readonly LogRecord[] | undefined> {
   const [record] = await recordsFrom(log, stream, version, 1);
-  if (record === undefined) return undefined;
+  if (record?.version !== version) return undefined;
   const bytes = asBuffer(record.memory);
   checkEvent(record, bytes);
   const { index, count } = companyOf(bytes, record.start);

@@ -9,8 +9,7 @@ export interface StreamState {
   readonly facts: StreamFacts;
 }
 
-export async function streamState({ events, streams, floor }: LogContext, stream: string): Promise<StreamState> {
-  await floor.settle();
+export async function streamState({ events, streams }: LogContext, stream: string): Promise<StreamState> {
   const facts = await streams.load(stream);
   const version = await events.version(stream);
   if (facts.deletedAt > 0 && version > facts.deletedAt) facts.isBack = true;
@@ -19,7 +18,7 @@ export async function streamState({ events, streams, floor }: LogContext, stream
 
 export async function streamInfo(context: LogContext, stream: string): Promise<StreamInfo> {
   const { version, facts } = await streamState(context, stream);
-  const { events, floor } = context;
-  const firstVersion = await versionAfter(events, stream, floor.firstPosition - 1, facts.firstVersion);
+  const { events } = context;
+  const firstVersion = await versionAfter(events, stream, events.first - 1, facts.firstVersion);
   return { stream, version, firstVersion, isDeleted: isDeleted(facts, version) };
 }

@@ -13,8 +13,8 @@ export async function recordsFrom(
 }
 
 /**
- * The first version of a stream, from `least` on, that stands behind a position; when none does, one behind the last that can be
- * read, or `least`. It costs a read for each doubling of the stream's length, and none from position 0.
+ * The first version of a stream, from `least` on, that is there and stands behind a position; when none does, one behind the last that can
+ * be read, or `least`. It costs a read for each doubling of the stream's length, and none from position 0.
  */
 export async function versionAfter(
   events: LogDataset,
@@ -25,11 +25,17 @@ export async function versionAfter(
   if (position === 0) return least;
   let low = least;
   let high = Math.max(least, (await events.version(stream)) + 1);
+  /** What a read from `high` on begins with. */
+  let found = high;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const [record] = await recordsFrom(events, stream, middle, 1);
-    if (record === undefined || record.sort > position) high = middle;
-    else low = middle + 1;
+    if (record !== undefined && record.sort <= position) low = record.version + 1;
+    else {
+      high = middle;
+      // Erased versions are passed over.
+      found = record?.version ?? found;
+    }
   }
-  return low;
+  return found;
 }

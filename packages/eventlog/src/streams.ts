@@ -79,6 +79,7 @@ export class Streams {
       if (version !== undefined) batch.expect(dataset.events, stream, version);
       batch.expect(dataset.streams, stream, before.revision === 0 ? "none" : before.revision);
       batch.put(dataset.streams, stream, encodeFacts(after));
+      batch.erase(dataset.events, stream, after.firstVersion);
     };
     streams.changing(stream);
     try {

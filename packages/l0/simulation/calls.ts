@@ -13,6 +13,7 @@ export type Statement =
     }
   | { readonly kind: "put"; readonly dataset: string; readonly key: string; readonly payload: Uint8Array }
   | { readonly kind: "delete"; readonly dataset: string; readonly key: string }
+  | { readonly kind: "erase"; readonly dataset: string; readonly key: string; readonly below: number }
   | { readonly kind: "expect"; readonly dataset: string; readonly key: string; readonly expectation: Expectation };
 
 /** What a commit's caller was told. `nothing`: the machine stopped before, or the outcome is unknown. */
@@ -153,11 +154,20 @@ export class Calls {
 
   #write(stamp: number, hasId: boolean): Statement {
     const random = this.#random;
+    if (random.chance(0.12)) return this.#erase();
     if (random.chance(0.5)) return this.#append(stamp, hasId && random.chance(0.97));
     const dataset = random.pick(maps);
     const key = this.key();
     if (random.chance(0.3)) return { kind: "delete", dataset, key };
     return { kind: "put", dataset, key, payload: this.#payload(stamp) };
+  }
+
+  #erase(): Statement {
+    const random = this.#random;
+    const dataset = random.pick(logs);
+    const key = this.key();
+    const known = this.#heads.get(`${dataset} ${key}`) ?? 0;
+    return { kind: "erase", dataset, key, below: random.pick([1 + random.integer(known + 1), known + 1, 1000]) };
   }
 
   #expectation(): Statement {
@@ -190,6 +200,7 @@ export function stating(statements: readonly Statement[]): (batch: WriteBatch) =
       if (one.kind === "append") batch.append(one.dataset, one.key, one.payload, one.id);
       else if (one.kind === "put") batch.put(one.dataset, one.key, one.payload);
       else if (one.kind === "delete") batch.delete(one.dataset, one.key);
+      else if (one.kind === "erase") batch.erase(one.dataset, one.key, one.below);
       else batch.expect(one.dataset, one.key, one.expectation);
     }
   };

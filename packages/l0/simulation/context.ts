@@ -6,6 +6,7 @@ import type { Durability } from "@ehdb/journal";
 import type { DurableEngine } from "../src/index.ts";
 import type { Calls } from "./calls.ts";
 import type { CrashPlan } from "./crash-plans.ts";
+import type { Floors, Forgotten } from "./forgotten.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Shown } from "./readers.ts";
 import type { Random } from "./random.ts";
@@ -42,6 +43,18 @@ export const countNames = [
   "outcomeUnknown",
   "unheard",
   "cutCommits",
+  "crashInMerge",
+  "merges",
+  "mergeFailures",
+  "fullMerges",
+  "scavenges",
+  "superseded",
+  "erased",
+  "dropped",
+  "floors",
+  "compacted",
+  "snapshots",
+  "orphansReclaimed",
   "seals",
   "sealFailures",
   "sealCalls",
@@ -73,6 +86,9 @@ export interface Run {
   readonly counts: Counts;
   /** Places that readers were shown, to go on from later. */
   readonly shown: Shown[];
+  /** Records that were seen to be gone. */
+  readonly forgotten: Forgotten;
+  readonly floors: Floors;
   readonly plan: CrashPlan;
   host: SimulatedHost;
   /** The mode in force. */

@@ -3,7 +3,7 @@ import type { Counts } from "./context.ts";
 import type { Random } from "./random.ts";
 
 /** The counts of crashes at places that a crash at any operation would rarely meet. */
-type Place = Extract<keyof Counts, "crashInSeal" | "crashInManifestEdit" | "crashInManifestSwitch">;
+type Place = Extract<keyof Counts, "crashInSeal" | "crashInMerge" | "crashInManifestEdit" | "crashInManifestSwitch">;
 
 const part = /\/parts\/\d+\.part$/;
 // A file keeps the name it was opened with: edits go to what was a temporary file.
@@ -18,6 +18,11 @@ const points: Readonly<Record<Place, readonly CrashPoint[]>> = {
     { operation: "dataSync", path: part },
     { operation: "dataSync", path: part },
     { operation: "syncDirectory", path: /\/parts$/ },
+  ],
+  crashInMerge: [
+    { operation: "job", path: /^mergeParts$/ },
+    { operation: "read", path: part },
+    { operation: "remove", path: part },
   ],
   crashInManifestEdit: [
     { operation: "write", path: edited },
@@ -39,6 +44,11 @@ export class CrashPlan {
   /** Somewhere in the work that seals do. */
   inSeal(random: Random, host: SimulatedHost, most: number): void {
     this.#arm(random, host, random.pick(["crashInSeal", "crashInSeal", "crashInManifestEdit"] as const), most);
+  }
+
+  /** Somewhere in the work that merges do. */
+  inMerge(random: Random, host: SimulatedHost, most: number): void {
+    this.#arm(random, host, "crashInMerge", most);
   }
 
   /** After some operations, whatever they are. */

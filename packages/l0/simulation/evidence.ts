@@ -23,13 +23,22 @@ export class Evidence {
   }
 
   /** Whether this commit can be the call: all that it appends, or what nobody else puts. */
-  isOf({ number, statements, isNameless }: Call, revision: number): boolean {
+  isOf(
+    { number, statements, isNameless }: Call,
+    revision: number,
+    mayBeErased: (dataset: string, key: string) => boolean,
+  ): boolean {
     const found = this.#commits.get(revision);
-    if (isNameless || found === undefined) return isNameless && found === undefined;
     const appends = new Map<string, Append[]>();
     for (const one of statements) {
-      if (one.kind === "append") appends.set(one.dataset, [...(appends.get(one.dataset) ?? []), one]);
+      if (one.kind !== "append") continue;
+      if (mayBeErased(one.dataset, one.key) && !found?.appends.get(one.dataset)?.some(({ key }) => key === one.key))
+        continue;
+      appends.set(one.dataset, [...(appends.get(one.dataset) ?? []), one]);
     }
+    const isErased = appends.size === 0 && statements.some(({ kind }) => kind === "append");
+    if (isErased && (found?.appends.size ?? 0) === 0) return true;
+    if (isNameless || found === undefined) return isNameless && found === undefined;
     if (appends.size !== found.appends.size) return false;
     if (appends.size === 0) {
       return statements.some((one) => one.kind === "put" && found.values.has(`${one.dataset} call/${number}`));

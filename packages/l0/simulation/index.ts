@@ -2,14 +2,16 @@ import type { Simulation, SimulationResult } from "@ehdb/harness";
 import { simulatedHost } from "@ehdb/host";
 import { Stage } from "@ehdb/harness";
 import { loadContentHash } from "../src/content-hash.ts";
+import type { DurableEngine } from "../src/index.ts";
 import { Calls } from "./calls.ts";
-import { describe, noCounts } from "./context.ts";
+import { codeOf, describe, mayHappen, noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
 import { CrashPlan } from "./crash-plans.ts";
+import { Floors, Forgotten } from "./forgotten.ts";
 import { Ledger } from "./ledger.ts";
 import { live } from "./life.ts";
 import { alone, calm, open, optionsOf } from "./opening.ts";
-import { verifyNamedParts } from "./parts-on-disk.ts";
+import { lookForOrphans, verifyNamedParts } from "./parts-on-disk.ts";
 import { Random } from "./random.ts";
 import { rot } from "./rot.ts";
 import { drawSettings } from "./settings.ts";
@@ -34,6 +36,8 @@ export async function run(seed: number): Promise<RunResult> {
     calls: new Calls(random, settings.scale),
     counts: noCounts(),
     shown: [],
+    forgotten: new Forgotten(),
+    floors: new Floors(),
     plan: new CrashPlan(),
     host,
     durability: "sync",
@@ -72,7 +76,10 @@ async function lastLook(run: Run): Promise<void> {
       run.host = run.host.crash();
       continue;
     }
+    calm(run);
     await alone(run, "a look at all parts", async () => {
+      await mergeAtLast(run, engine);
+      await lookForOrphans(run);
       for (const { file, offset, reason } of (await verifyNamedParts(run.host, optionsOf(run).encryption)).damage)
         run.ledger.fail(`${file} is damaged at byte ${offset}: ${reason}`);
     });
@@ -81,6 +88,18 @@ async function lastLook(run: Run): Promise<void> {
       await rot(run, { run, stage, engine, closing: false, hasNamelessCommit: false });
     } else await alone(run, "the last close", async () => await engine.close());
     return;
+  }
+}
+
+/** What was to fail and hasn't yet fails now. */
+async function mergeAtLast(run: Run, engine: DurableEngine): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    try {
+      await engine.runPendingMerges();
+      return;
+    } catch (error) {
+      if (failures > 20 || !mayHappen(run, codeOf(error))) throw error;
+    }
   }
 }
 
@@ -112,6 +131,18 @@ export const simulation: Simulation = {
     "seals",
     "sealFailures",
     "coldLoads",
+    "crashInMerge",
+    "merges",
+    "mergeFailures",
+    "fullMerges",
+    "scavenges",
+    "superseded",
+    "erased",
+    "dropped",
+    "floors",
+    "compacted",
+    "snapshots",
+    "orphansReclaimed",
     "readsChecked",
     "checkpoints",
     "cutCheckpoints",

@@ -63,9 +63,17 @@ export class Ledger {
 
   /** A recovery is done, and `evidence` is all there is: what isn't there now is gone for good. */
   opened(revision: number, epoch: number, evidence: Evidence): void {
-    for (const call of this.#calls.splice(0)) {
+    const calls = this.#calls.splice(0);
+    for (const [place, call] of calls.entries()) {
       if (call.answer.says !== "nothing") this.#settle(call);
-      else if (this.model.revision < revision) this.#lookFor(call, evidence);
+      else if (this.model.revision < revision) {
+        const erases = calls
+          .slice(place + 1)
+          .flatMap(({ statements }) => statements.filter((one) => one.kind === "erase"));
+        this.#lookFor(call, evidence, (dataset, key) =>
+          erases.some((one) => one.dataset === dataset && one.key === key),
+        );
+      }
     }
     this.#checkClaims(true);
     if (this.model.revision < revision)
@@ -82,9 +90,9 @@ export class Ledger {
   }
 
   /** A call without an answer: what there is says whether it was taken in. */
-  #lookFor(call: Call, evidence: Evidence): void {
+  #lookFor(call: Call, evidence: Evidence, mayBeErased: (dataset: string, key: string) => boolean): void {
     const next = this.model.revision + 1;
-    if (!evidence.isOf(call, next) || this.model.judge(call.statements).says !== "commit") return;
+    if (!evidence.isOf(call, next, mayBeErased) || this.model.judge(call.statements).says !== "commit") return;
     const time = evidence.timeOf(next) ?? this.model.time;
     this.#checkTime(next, time);
     this.model.apply(call.statements, time);

@@ -17,8 +17,10 @@ export async function live(run: Run): Promise<boolean> {
   if (engine === "frozen") return afterwards(run);
   if (run.settings.encrypted) counts.encrypted++;
   if (run.settings.options.compression === "deflate") counts.compressed++;
-  if (random.chance(0.3)) plan.anywhere(run.host, random.between(1, 500));
-  else if (random.chance(0.4)) plan.inSeal(random, run.host, 12);
+  const end = random.integer(10);
+  if (end < 3) plan.anywhere(run.host, random.between(1, 500));
+  else if (end < 5) plan.inSeal(random, run.host, 12);
+  else if (end < 7) plan.inMerge(random, run.host, 3);
   for (let rounds = random.between(1, 2); rounds > 0; rounds--) {
     const end = await work(run, engine);
     if (end === "hung" || ledger.violations.length > 0) return false;
@@ -71,9 +73,15 @@ async function work(run: Run, engine: DurableEngine): Promise<StageEnd> {
   });
   const end = await stage.finish();
   if (end === "hung") run.ledger.fail(`it hangs: ${stage.waiting}`);
-  const { seals, seal_failed, cold_loads, read_errors } = engine.stats();
-  if (end !== "frozen" && run.settings.trouble === "none" && seal_failed + read_errors > 0)
-    run.ledger.fail(`${seal_failed} seals and ${read_errors} reads failed, and nothing was wrong`);
+  const { seals, seal_failed, cold_loads, read_errors, merge_failed, ...after } = engine.stats();
+  if (end !== "frozen" && run.settings.trouble === "none" && seal_failed + read_errors + merge_failed > 0)
+    run.ledger.fail(`${seal_failed} seals, ${merge_failed} merges, ${read_errors} reads failed, and nothing was wrong`);
+  counts.merges += after.merges - before.merges;
+  counts.mergeFailures += merge_failed - before.merge_failed;
+  counts.superseded += after.records_superseded - before.records_superseded;
+  counts.erased += after.records_erased - before.records_erased;
+  counts.dropped += after.records_dropped - before.records_dropped;
+  counts.orphansReclaimed += after.orphans_reclaimed - before.orphans_reclaimed;
   counts.seals += seals - before.seals;
   counts.sealFailures += seal_failed - before.seal_failed;
   counts.coldLoads += cold_loads - before.cold_loads;

@@ -11,6 +11,8 @@ export interface ModelRecord {
   readonly time: number;
   readonly id: string | undefined;
   readonly payload: Uint8Array;
+  /** The commit that lets the engine forget it; Infinity for none. */
+  erasedBy: number;
 }
 
 /** What one commit left under a key of a map; without a payload it's deleted. */
@@ -80,8 +82,9 @@ export class Model {
     this.#commits.push({ statements, time });
     for (const one of statements) {
       if (one.kind === "append") appended.push(this.#append(one, revision, time));
-      else if (one.kind !== "expect") this.#write(one, revision, time);
+      else if (one.kind === "put" || one.kind === "delete") this.#write(one, revision, time);
     }
+    for (const one of statements) if (one.kind === "erase") this.#erase(one, revision);
     return appended;
   }
 
@@ -124,12 +127,18 @@ export class Model {
     const ofKey = this.#keys.get(scoped(dataset, key)) ?? [];
     const sort = all.length + 1;
     const version = ofKey.length + 1;
-    const record: ModelRecord = { sort, key, version, revision, time, id, payload };
+    const record: ModelRecord = { sort, key, version, revision, time, id, payload, erasedBy: Infinity };
     all.push(record);
     ofKey.push(record);
     this.#keys.set(scoped(dataset, key), ofKey);
     if (id !== undefined) this.#ids.set(scoped(dataset, key, id), record);
     return { sort, version };
+  }
+
+  /** Of earlier commits only. */
+  #erase({ dataset, key, below }: Extract<Statement, { kind: "erase" }>, revision: number): void {
+    for (const record of this.#keys.get(scoped(dataset, key)) ?? [])
+      if (record.version < below && record.revision < revision) record.erasedBy = Math.min(record.erasedBy, revision);
   }
 
   #write(one: Extract<Statement, { kind: "put" | "delete" }>, revision: number, time: number): void {

@@ -143,7 +143,8 @@ export async function checkOpened(run: Run, engine: DurableEngine): Promise<unde
   const { readError } = host.faults;
   host.faults.readError = 0;
   const { revision, epoch } = engine;
-  const { evidence, compare } = await readAll(engine);
+  const { evidence, compare } = await readAll(run, engine);
+  for (const dataset of logs) run.floors.check(run, dataset, engine.log(dataset).first);
   if (engine.state === "read-only") {
     if (revision <= ledger.model.revision) report(run, compare(ledger.model, revision));
   } else {
@@ -165,12 +166,17 @@ function report(run: Run, wrong: string | undefined): void {
 }
 
 /** All that is there, and how to compare it with what must be. */
-export async function readAll(engine: DurableEngine): Promise<{
+export async function readAll(
+  run: Run,
+  engine: DurableEngine,
+): Promise<{
   readonly evidence: Evidence;
   readonly compare: (model: Model, revision: number) => string | undefined;
 }> {
   const evidence = new Evidence();
   const found = new Map<string, Kept[]>();
+  const firsts = new Map(logs.map((name) => [name, engine.log(name).first]));
+  const gone = new Map(logs.map((name) => [name, run.forgotten.mark(name)]));
   for (const dataset of logs) {
     const all: Kept[] = [];
     for await (const records of engine.log(dataset).scan()) {
@@ -193,7 +199,9 @@ export async function readAll(engine: DurableEngine): Promise<{
   }
   const compare = (model: Model, revision: number): string | undefined => {
     for (const dataset of logs) {
-      const wrong = differs(found.get(dataset) ?? [], model.log(dataset, revision).map(keptRecord));
+      const first = firsts.get(dataset) ?? 1;
+      const must = model.log(dataset, revision).filter(({ sort }) => sort >= first);
+      const wrong = gone.get(dataset)?.differs(found.get(dataset) ?? [], {}, must);
       if (wrong !== undefined) return `in ${dataset} ${wrong}`;
     }
     for (const dataset of maps) {
@@ -215,8 +223,11 @@ async function askAtRandom(run: Run, engine: DurableEngine): Promise<void> {
     const key = calls.key();
     const log = random.pick(logs);
     const found: Kept[] = [];
+    const { first } = engine.log(log);
+    const gone = run.forgotten.mark(log);
     for await (const records of engine.log(log).read(key)) found.push(...records.map(keptRecord));
-    const wrong = differs(found, model.key(log, key, revision).map(keptRecord));
+    const must = model.key(log, key, revision).filter(({ sort }) => sort >= first);
+    const wrong = gone.differs(found, {}, must);
     if (wrong !== undefined) ledger.fail(`after recovery, under ${key} in ${log} ${wrong}`);
     const map = random.pick(maps);
     const value = await engine.map(map).get(key);

@@ -10,6 +10,7 @@ import { MapPart } from "../src/part/map-part.ts";
 import type { PartDamage } from "../src/part/part-damage.ts";
 import { PartHandles } from "../src/part/part-handles.ts";
 import { DIRECTORY } from "./context.ts";
+import type { Run } from "./context.ts";
 
 export interface NamedParts {
   readonly paths: readonly string[];
@@ -32,4 +33,19 @@ export async function verifyNamedParts(host: SimulatedHost, encryption: KeyRing 
   }
   await context.handles.close();
   return { paths, damage };
+}
+
+const looks = 50;
+
+/** Nothing is being made or removed any more: then there are the files that the manifest names, and no others. */
+export async function lookForOrphans(run: Run): Promise<void> {
+  const { host, ledger } = run;
+  let unnamed: string[] = [];
+  for (let look = 0; look < looks; look++) {
+    const { state } = await readManifest({ host, dir: DIRECTORY });
+    const named = new Set([...state.parts.keys()].map(partName));
+    unnamed = (await host.files.list(join(DIRECTORY, "parts"))).filter((name) => !named.has(name));
+    if (unnamed.length === 0) return;
+  }
+  ledger.fail(`nothing names ${unnamed.join(", ")}, and they are there`);
 }

@@ -27,12 +27,16 @@ async function scanLog(work: Work): Promise<void> {
   const options = drawLogOptions(run, engine.log(dataset).last);
   await read(work, `a scan of ${dataset} ${JSON.stringify(options)}`, async (revision) => {
     const { epoch } = engine;
+    const { first } = engine.log(dataset);
+    const gone = run.forgotten.mark(dataset);
+    if (isBelow(options, first)) return await refusesBelow(run, engine.log(dataset).scan(options), first);
     const found = await collected(run, engine.log(dataset).scan(options), keptRecord);
     for (const { sort } of found) remember(run, { dataset, sort, epoch, isCut: false });
     return (model) =>
-      differs(
+      gone.differs(
         found,
-        wanted(model.log(dataset, revision), options, ({ sort }) => sort),
+        options,
+        wanted(model.log(dataset, revision), options, first, ({ sort }) => sort),
       );
   });
 }
@@ -43,12 +47,13 @@ async function readKey(work: Work): Promise<void> {
   const key = run.calls.key();
   const options = drawLogOptions(run, 10);
   await read(work, `a read of ${key} in ${dataset} ${JSON.stringify(options)}`, async (revision) => {
+    const { first } = engine.log(dataset);
+    const gone = run.forgotten.mark(dataset);
     const found = await collected(run, engine.log(dataset).read(key, options), keptRecord);
-    return (model) =>
-      differs(
-        found,
-        wanted(model.key(dataset, key, revision), options, ({ version }) => version),
-      );
+    return (model) => {
+      const must = wanted(model.key(dataset, key, revision), options, first, ({ version }) => version);
+      return gone.differs(found, options, must);
+    };
   });
 }
 
@@ -169,15 +174,33 @@ function contentOf(payload: Uint8Array): string {
   return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("latin1");
 }
 
+/** What a read may find, whatever its limit. */
 function wanted(
   records: readonly ModelRecord[],
-  { direction, from, limit }: LogReadOptions,
+  { direction, from }: LogReadOptions,
+  first: number,
   placeOf: (record: ModelRecord) => number,
-): Kept[] {
+): ModelRecord[] {
   const isBackwards = direction === "backwards";
   const all = isBackwards ? records.toReversed() : records;
-  const there = all.filter((one) => from === undefined || (isBackwards ? placeOf(one) <= from : placeOf(one) >= from));
-  return there.slice(0, limit).map(keptRecord);
+  return all.filter(
+    (one) => one.sort >= first && (from === undefined || (isBackwards ? placeOf(one) <= from : placeOf(one) >= from)),
+  );
+}
+
+function isBelow({ direction, from }: LogReadOptions, first: number): boolean {
+  return direction !== "backwards" && from !== undefined && from >= 1 && from < first;
+}
+
+async function refusesBelow(run: Run, batches: Batches<LogRecord>, first: number): Promise<() => string | undefined> {
+  try {
+    await collected(run, batches, keptRecord);
+  } catch (error) {
+    if (codeOf(error) !== "COMPACTED") throw error;
+    run.counts.compacted++;
+    return () => undefined;
+  }
+  return () => `what lies below ${first} was read`;
 }
 
 function wantedValues(model: Model, dataset: string, revision: number, options: MapScanOptions): Kept[] {

@@ -5,6 +5,7 @@ import { codeOf, describe, DIRECTORY } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 import { alone, optionsOf, readAll } from "./opening.ts";
 import { keptRecord, keptValue } from "./readers.ts";
+import type { Kept } from "./readers.ts";
 import { verifyNamedParts } from "./parts-on-disk.ts";
 import { burst } from "./writers.ts";
 
@@ -62,7 +63,7 @@ async function look(run: Run, { path, offset }: Place): Promise<void> {
     const { revision } = engine;
     if (revision < ledger.firm)
       ledger.fail(`${where}, and ${revision} of ${ledger.firm} commits are there, in silence`);
-    const wrong = (await readAll(engine)).compare(ledger.model, revision) ?? (await askAll(run, engine));
+    const wrong = (await readAll(run, engine)).compare(ledger.model, revision) ?? (await askAll(run, engine));
     if (wrong !== undefined) ledger.fail(`${where}, and in silence ${wrong}`);
     const { paths, damage } = await verifyNamedParts(run.host, optionsOf(run).encryption);
     if (damage.length > 0) counts.rotsFound++;
@@ -81,11 +82,13 @@ async function askAll(run: Run, engine: DurableEngine): Promise<string | undefin
   const { revision } = engine;
   for (const log of model.logs.keys()) {
     for (const key of model.logKeys(log)) {
-      const found: string[] = [];
-      for await (const records of engine.log(log).read(key))
-        for (const one of records) found.push(keptRecord(one).text);
-      const must = model.key(log, key, revision).map((one) => keptRecord(one).text);
-      if (found.join("\n") !== must.join("\n")) return `${key} of ${log} has other records`;
+      const found: Kept[] = [];
+      const gone = run.forgotten.mark(log);
+      const { first } = engine.log(log);
+      for await (const records of engine.log(log).read(key)) found.push(...records.map(keptRecord));
+      const must = model.key(log, key, revision).filter(({ sort }) => sort >= first);
+      const wrong = gone.differs(found, {}, must);
+      if (wrong !== undefined) return `${key} of ${log} has other records: ${wrong}`;
     }
   }
   for (const [map, keys] of model.maps) {

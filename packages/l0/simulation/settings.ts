@@ -56,6 +56,8 @@ export function drawSettings(random: Random): Settings {
       compression: random.chance(0.25) ? "deflate" : "none",
       maxInFlightBytes: random.pick([MIB, 4 * MIB]),
       reserveBytes: random.pick([0, 64 * KIB]),
+      background: random.chance(0.7),
+      historyRevisions: random.pick([0, 3, 16_384]),
       manifestRetain: random.pick([1, 2, 32]),
       blockingSync: random.chance(0.1),
     },

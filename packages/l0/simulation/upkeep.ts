@@ -2,6 +2,8 @@ import type { Durability } from "@ehdb/journal";
 import { codeOf, inspect } from "./context.ts";
 import type { Work } from "./context.ts";
 import { fill } from "./opening.ts";
+import { merge, raiseFloor, scavenge } from "./merging.ts";
+import { useSnapshot } from "./snapshots.ts";
 import { excuse } from "./writers.ts";
 
 /** What an operator does to a running engine, and what the machine does to it: seals, modes, clocks, full disks. */
@@ -10,11 +12,15 @@ export async function upkeep(work: Work, operations: number): Promise<void> {
   const { random } = run;
   for (let left = operations; left > 0 && engine.state !== "poisoned" && engine.state !== "closed"; left--) {
     await stage.pause(random.pick([1, 10, 60]));
-    const choice = random.integer(10);
+    const choice = random.integer(16);
     if (choice < 3) await seal(work);
     else if (choice < 4) changeMode(work);
     else if (choice < 5) jump(work);
     else if (choice < 6) await stage.pause(1100);
+    else if (choice < 8) await merge(work);
+    else if (choice < 9) await scavenge(work);
+    else if (choice < 11) await raiseFloor(work);
+    else if (choice < 12) await useSnapshot(work);
     else await trouble(work);
     inspect(work);
   }

@@ -17,7 +17,7 @@ export class Dataset {
   cuts: DatasetMeta["cuts"];
   /** Of a log: the position that the next record gets. */
   nextSort: number;
-  /** See `DatasetMeta`; it counts at once, before it's durable. */
+  /** See `DatasetMeta`: it counts once it's durable. */
   floor: number;
   /**
    * The head of keys as far as parts know it: a log's last version, a map's live revision; 0 for none. What is newer stands in

@@ -43,19 +43,21 @@ function belowFloor(parts: readonly PartMeta[], floor: number): MergeRange | und
   return below.some(({ records }) => records > 0) ? { from: 0, to: below.length - 1 } : undefined;
 }
 
-/** The first run of `fanOut` parts or more that aren't above one level, from the lowest level on. */
+/** The first run, from the lowest level on, with `fanOut` parts of a level or more; lower ones that stand among them go with them. */
 function fullLevel(parts: readonly PartMeta[], { fanOut, maxLogBytes }: MergePolicy): MergeRange | undefined {
   const levels = [...new Set(parts.map(({ level }) => level))].sort((a, b) => a - b);
   for (const level of levels) {
     for (let from = 0; from < parts.length; from++) {
       let bytes = 0;
+      let count = 0;
       let to = from - 1;
       for (let part = parts[from]; part !== undefined && part.level <= level; part = parts[to + 1]) {
         bytes += part.fileBytes;
         if (bytes > maxLogBytes) break;
+        if (part.level === level) count++;
         to++;
       }
-      if (to - from + 1 >= fanOut) return { from, to };
+      if (count >= fanOut) return { from, to };
     }
   }
   return undefined;

@@ -76,12 +76,12 @@ export class Merger {
     });
   }
 
-  /** What lies below is hidden at once, then durably, and then goes. */
+  /** What lies below can't be read any more once that is durable, and then goes. */
   raiseFloor(dataset: Dataset, floor: number): Promise<void> {
-    if (floor <= dataset.floor) return Promise.resolve();
-    dataset.floor = floor;
     return this.#inLane(async () => {
-      await this.#recordFloor(dataset, dataset.floor);
+      if (floor <= dataset.floor) return;
+      await this.#recordFloor(dataset, floor);
+      dataset.floor = floor;
       this.schedule();
     });
   }
@@ -188,7 +188,7 @@ export class Merger {
       }
     } catch (error) {
       this.#failed(dataset, error);
-      throw error;
+      throw isEhdbError(error, "ABORTED") && this.#end !== undefined ? (this.#end as Error) : error;
     } finally {
       pin.release();
     }

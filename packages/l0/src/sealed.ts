@@ -46,6 +46,8 @@ export interface Reclaimed {
 
 /** What is in parts: the manifest, the files it names, and how more are made. */
 export class Sealed {
+  /** How often a sync of the directory of parts has failed. */
+  syncFailures = 0;
   /** Files of parts that were removed since the open, and those that couldn't be. */
   readonly reclaimed = { files: 0, bytes: 0, failed: 0 };
   readonly #options: ResolvedOptions;
@@ -139,6 +141,7 @@ export class Sealed {
     const { compression, encryption, host, dir } = this.#options;
     const { inputs, erasers, isBottom, firstKnownSort, gate } = request;
     const id = this.#takeId();
+    const failures = this.syncFailures;
     const highest = Math.max(...inputs.map(({ meta }) => meta.level));
     try {
       const { meta, loss } = await host.workers.run(mergeParts, {
@@ -159,7 +162,7 @@ export class Sealed {
         gate,
       });
       if (meta === undefined) this.#unnamed.delete(id);
-      else await this.syncParts();
+      else await this.syncParts(failures);
       return { output: meta && this.#part(meta), loss };
     } catch (error) {
       await this.#removeFile(id);
@@ -167,9 +170,21 @@ export class Sealed {
     }
   }
 
-  /** Makes the names of parts durable. */
-  async syncParts(): Promise<void> {
-    await this.#host.files.syncDirectory(join(this.#options.dir, "parts"));
+  /**
+   * Makes the names of parts durable that were made since `syncFailures` was `failures`. What a sync has covered that failed, whoever asked
+   * for it, counts as clean: another one that succeeds says nothing of it.
+   */
+  async syncParts(failures: number): Promise<void> {
+    const directory = join(this.#options.dir, "parts");
+    try {
+      await this.#host.files.syncDirectory(directory);
+    } catch (error) {
+      this.syncFailures++;
+      throw error;
+    }
+    if (failures === this.syncFailures) return;
+    const message = `a sync of ${directory} failed, and the names of new parts may not be durable. They are made again`;
+    throw new EhdbError("IO_ERROR", message, { path: directory });
   }
 
   /** The part isn't named any more, and somebody may still read it: it isn't reclaimed until it's discarded. */

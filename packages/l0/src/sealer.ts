@@ -131,13 +131,14 @@ export class Sealer {
     const { store, sealed, counters, journal, pins } = this.#context;
     const last = group.at(-1) as Generation;
     const made: (LogPart | MapPart)[] = [];
+    const { syncFailures } = sealed;
     try {
       for (const dataset of store.byId.values()) {
         if (group.some(({ logs, maps }) => logs.has(dataset.id) || maps.has(dataset.id))) {
           made.push(await sealed.writePart(dataset, group));
         }
       }
-      if (made.length > 0) await sealed.syncParts();
+      if (made.length > 0) await sealed.syncParts(syncFailures);
     } catch (error) {
       for (const part of made) await sealed.discard(part);
       throw error;
