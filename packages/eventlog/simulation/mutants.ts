@@ -163,8 +163,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a reclaim by age takes one event too many",
     file: "reclaim.ts",
-    find: "    else low = middle + 1;\n  }\n  return low;",
-    replace: "    else low = middle + 1;\n  }\n  return low + 1;",
+    find: "low = record.sort + 1;",
+    replace: "low = record.sort + 2;",
     seeds: 300,
   },
   {
