@@ -63,6 +63,8 @@ export interface JournalOptions {
   readonly verifyOnOpen?: "tail" | "all";
   /** How long `open` waits for another process to let go of the directory, in milliseconds. Default 0: LOCKED at once. */
   readonly lockTimeoutMillis?: number;
+  /** The epoch of this open is that at least: for one that goes on with a copy of another journal. From 1, the default, to 4 294 967 295. */
+  readonly leastEpoch?: number;
 }
 
 /** Options of a read-only open, which writes nothing and works beside a live writer. */
@@ -192,6 +194,11 @@ export interface Journal extends JournalReader {
    * `dropBefore`, where it would stay until that segment is full.
    */
   roll(): Promise<void>;
+  /**
+   * From now on nothing from `sequence` on is dropped, until what it returns is called: for who reads or copies it meanwhile. Drops
+   * that ask for more drop what lies below.
+   */
+  hold(sequence: number): () => void;
   /** Drops what the configured retention no longer keeps. */
   applyRetention(): Promise<DropReport>;
   /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
@@ -329,4 +336,28 @@ export interface SalvageReport {
   readonly bytes: number;
   /** What is missing, in order. A read of such a sequence from the new journal throws SEQUENCE_LOST; a scan goes on after it. */
   readonly lost: readonly Damage[];
+}
+
+export interface CopyJournalOptions {
+  /** What is copied: a journal that is open, or a reader. Without it the new one is empty. */
+  readonly from?: JournalReader;
+  /** A directory that is empty or missing; it becomes a journal. Until it is whole it stands beside, as with `salvage`. */
+  readonly to: string;
+  readonly host?: Host;
+  /** Of the new one. */
+  readonly encryption?: KeyRing;
+  /** The copy begins with this sequence: what lies below counts as dropped. */
+  readonly first: number;
+  /** And ends with this one. Below `first` nothing is copied; the copy's first record will be `first` all the same. */
+  readonly last: number;
+  /** The epoch of the copy's own marks: above that of all that is copied. */
+  readonly leastEpoch?: number;
+  readonly signal?: AbortSignal;
+  /** Told of the bytes that have been copied. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+export interface CopyJournalReport {
+  readonly records: number;
+  readonly bytes: number;
 }

@@ -3,6 +3,7 @@ export type { ErrorCode } from "@ehdb/contracts";
 export type * from "./api.ts";
 export { openJournal } from "./journal.ts";
 export { openJournalReader } from "./reader.ts";
+export { copyJournal } from "./copy.ts";
 export { verifyJournal } from "./verify-journal.ts";
 export { decryptionKeys, keyRing } from "./key-ring.ts";
 export { salvage } from "./salvage.ts";

@@ -74,6 +74,8 @@ export class OpenJournal extends LogReader implements Journal {
   /** The furthest that readers were shown in this incarnation. */
   #shown = 0;
   #past: WriterTotals = noTotals;
+  /** The first sequences that somebody holds. */
+  readonly #holds: Set<{ readonly first: number }> = new Set();
   #counts = { reopens: 0, segmentsRemoved: 0, removeErrors: 0 };
   /** Drops and reopens run one after another. */
   #serial: Promise<unknown> = Promise.resolve();
@@ -206,6 +208,14 @@ export class OpenJournal extends LogReader implements Journal {
     return await this.#oneByOne(() => this.#drop(sequence));
   }
 
+  hold(sequence: number): () => void {
+    checkSequence("sequence", sequence, 1);
+    this.assertOpen();
+    const hold = { first: sequence };
+    this.#holds.add(hold);
+    return () => void this.#holds.delete(hold);
+  }
+
   /** For whoever knows what the records were that aren't here any more. */
   async dropBelow(lowWater: LowWater): Promise<DropReport> {
     return await this.#oneByOne(() => this.#drop(lowWater.sequence, lowWater.epoch));
@@ -308,7 +318,9 @@ export class OpenJournal extends LogReader implements Journal {
     void this.applyRetention().catch(() => undefined);
   }
 
-  async #drop(sequence: number, knownEpoch?: number): Promise<DropReport> {
+  async #drop(wanted: number, knownEpoch?: number): Promise<DropReport> {
+    let sequence = wanted;
+    for (const { first } of this.#holds) sequence = Math.min(sequence, first);
     const writer = this.writer;
     this.assertOpen();
     if (writer.poison !== undefined) throw writer.poison;

@@ -3,6 +3,7 @@ import { chosen, DEFAULT_IN_FLIGHT_BYTES, invalidOption, KIB, MIB, optionReader,
 import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
 import type {
+  CopyJournalOptions,
   DecryptionKeys,
   Durability,
   JournalOptions,
@@ -37,6 +38,7 @@ export interface ResolvedReaderOptions {
 }
 
 const GIB = 1024 * MIB;
+const mostEpoch = 2 ** 32 - 1;
 const journalOptions = [
   "dir",
   "host",
@@ -54,6 +56,7 @@ const journalOptions = [
   "blockingSync",
   "verifyOnOpen",
   "lockTimeoutMillis",
+  "leastEpoch",
 ] as const satisfies (keyof JournalOptions)[];
 const readerOptions = [
   "dir",
@@ -77,7 +80,7 @@ export function resolveOptions(options: JournalOptions): ResolvedOptions {
     batchRecords: whole("batchRecords", 1024, 1, 2 ** 31),
     batchMillis: whole("batchMillis", 10, 1, 60_000),
     segmentBytes,
-    leastEpoch: 1,
+    leastEpoch: whole("leastEpoch", 1, 1, mostEpoch),
     initialBytes: Math.min(segmentBytes - 64 * KIB, MIB),
     maxInFlightBytes: whole("maxInFlightBytes", DEFAULT_IN_FLIGHT_BYTES, MIB, GIB),
     indexStride: whole("indexStride", 1024, 1, 2 ** 20),
@@ -122,6 +125,43 @@ export function resolveSalvageOptions(options: SalvageOptions): ResolvedSalvageO
     throw invalidOption("onProgress", options.onProgress, "a function");
   }
   return { host: hostOf(options.host), dir, to, encryption: keyRing(options.encryption) };
+}
+
+const copyOptions = [
+  "from",
+  "to",
+  "host",
+  "encryption",
+  "first",
+  "last",
+  "leastEpoch",
+  "signal",
+  "onBytes",
+] as const satisfies (keyof CopyJournalOptions)[];
+
+export function resolveCopyOptions(options: CopyJournalOptions): Pick<
+  CopyJournalOptions,
+  "from" | "first" | "last" | "signal" | "onBytes"
+> & {
+  readonly host: Host;
+  readonly to: string;
+  readonly encryption: KeyRing | undefined;
+  readonly leastEpoch: number;
+} {
+  refuseUnknown(options, copyOptions, "");
+  const { whole } = optionReader(options);
+  const { from, first, last, signal, onBytes } = options;
+  return {
+    host: hostOf(options.host),
+    to: directory(options.to, "to"),
+    encryption: keyRing(options.encryption),
+    leastEpoch: whole("leastEpoch", 1, 1, mostEpoch),
+    first,
+    last,
+    ...(from && { from }),
+    ...(signal && { signal }),
+    ...(onBytes && { onBytes }),
+  };
 }
 
 export function resolveDurability(durability: Durability): Durability {

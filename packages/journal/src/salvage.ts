@@ -1,17 +1,15 @@
-import { dirname, join } from "node:path";
 import { EhdbError } from "@ehdb/contracts";
-import type { Host } from "@ehdb/host";
 import type { Damage, JournalRecord, SalvageOptions, SalvageReport } from "./api.ts";
 import { plainBody } from "./body.ts";
 import { corrupt } from "./damage.ts";
 import { directoryExists } from "./directory.ts";
 import { flag } from "./format.ts";
-import { openWith } from "./journal.ts";
 import type { OpenJournal } from "./journal.ts";
 import { machineError } from "./machine-error.ts";
-import { resolveOptions, resolveSalvageOptions } from "./options.ts";
+import { resolveSalvageOptions } from "./options.ts";
 import { findReachable } from "./reachable.ts";
 import type { Part, Reachable } from "./reachable.ts";
+import { assertEmpty, makeJournal } from "./unfinished.ts";
 import { walkSegment } from "./walk-segment.ts";
 import type { RawBatch } from "./walker.ts";
 
@@ -22,45 +20,19 @@ import type { RawBatch } from "./walker.ts";
  */
 export async function salvage(options: SalvageOptions): Promise<SalvageReport> {
   const { host, dir, to, encryption } = resolveSalvageOptions(options);
-  const { files } = host;
   try {
     if (!(await directoryExists(host, dir, "dir"))) {
       throw new EhdbError("NOT_FOUND", `there is no journal at ${dir}: no such directory. Check the path`, { dir });
     }
-    if ((await directoryExists(host, to, "to")) && (await files.list(to)).length > 0) {
-      throw new EhdbError("ALREADY_EXISTS", `${to} isn't empty. Give a directory that is empty or missing`, { to });
-    }
+    await assertEmpty(host, to);
     const source = await findReachable({ host, dir, encryption, indexStride: 1024 });
     if (source.parts.length === 0 && source.damage.length > 0) throw corrupt(source.damage[0] as Damage);
-    // Under a name of its own until it's complete: half of a salvage must not pass for a journal.
-    const unfinished = `${to}.unfinished-${host.random.id()}`;
-    const resolved = resolveOptions({
-      dir: unfinished,
-      host,
-      durability: "async",
-      ...(encryption === undefined ? {} : { encryption }),
-    });
-    let target: OpenJournal | undefined;
-    try {
-      target = await openWith({ ...resolved, leastEpoch: source.epoch + 1 });
-      const report = await new Salvage(source, target).run(options.onProgress);
-      await files.rename(unfinished, to);
-      await files.syncDirectory(dirname(to));
-      return report;
-    } catch (error) {
-      await target?.close();
-      // What can't be removed either is no worse than what a salvage leaves behind that is cut off.
-      await removeTree(host, unfinished).catch(() => undefined);
-      throw error;
-    }
+    return await makeJournal({ host, to, encryption, leastEpoch: source.epoch + 1 }, (target) =>
+      new Salvage(source, target).run(options.onProgress),
+    );
   } catch (error) {
     throw machineError(error, "salvage()", dir);
   }
-}
-
-async function removeTree({ files }: Host, directory: string): Promise<void> {
-  for (const name of await files.list(directory)) await files.remove(join(directory, name));
-  await files.removeDirectory(directory);
 }
 
 class Salvage {
@@ -94,14 +66,6 @@ class Salvage {
     if (known >= this.#next) await this.#passOver(known + 1);
     await this.#target.flush();
     if (lowWater.sequence > 1) await this.#target.dropBelow(lowWater);
-    const report = await this.#target.close();
-    if (report.state !== "clean") {
-      throw new EhdbError(
-        "IO_ERROR",
-        `the new journal couldn't be written to its end (${report.state}). Salvage into another directory`,
-        {},
-      );
-    }
     return { records: this.#records, bytes: this.#bytes, lost: this.#lost };
   }
 

@@ -1,6 +1,7 @@
 import type { DatasetSpec, Engine, LogDataset, MapDataset } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { CloseReport, Durability, KeyRing } from "@ehdb/journal";
+import type { BackupOptions, BackupReport } from "./care/backup.ts";
 import type { ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
 import type { StoreReport } from "./care/verify-store.ts";
 
@@ -111,6 +112,12 @@ export interface DurableEngine extends Engine {
   scavenge(): Promise<void>;
   /** Removes files of parts that a crash or an error left behind; an open does the same. */
   reclaimOrphans(): Promise<{ readonly files: number; readonly bytes: number }>;
+  /**
+   * Copies the store as it is now into a directory that is empty or missing, while it goes on: parts get a second name where the file system
+   * can give one, the rest is copied. Until it's whole it stands beside, as `<to>.unfinished-<id>`. ALREADY_EXISTS, NO_SPACE, IO_ERROR,
+   * CORRUPT, ABORTED, COMPACTED (it took more than `pinIdleSeconds` over one file).
+   */
+  backup(to: string, options?: BackupOptions): Promise<BackupReport>;
   /**
    * Reads all that the store has on disk, whatever is cached, and says what is wrong; the rest goes on meanwhile. It doesn't reject
    * for damage: ABORTED, KEY_MISSING, IO_ERROR, CLOSED.

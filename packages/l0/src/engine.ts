@@ -10,6 +10,10 @@ import type {
   RetentionLimits,
   Snapshot,
 } from "./api.ts";
+import { backUp } from "./care/backup.ts";
+import type { BackupOptions, BackupReport } from "./care/backup.ts";
+import { pathOf, resolveWork } from "./care/care-options.ts";
+import { holdMoment } from "./care/held-moment.ts";
 import { scrubEngine, verifyEngine } from "./care/verify-engine.ts";
 import type { EngineToVerify, ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
 import type { StoreReport } from "./care/verify-store.ts";
@@ -266,6 +270,24 @@ export class OpenEngine implements DurableEngine {
     this.#assertOpen();
     this.#run.assertTakes();
     return await this.#opened.sealed.reclaimOrphans();
+  }
+
+  async backup(to: string, options: BackupOptions = {}): Promise<BackupReport> {
+    this.#assertOpen();
+    refuseUnknown(options, ["signal", "onProgress"] satisfies (keyof BackupOptions)[], "");
+    const target = pathOf("to", to);
+    const work = resolveWork(options);
+    const {
+      journal,
+      sealed,
+      options: { host, dir, encryption },
+    } = this.#opened;
+    const moment = holdMoment({ journal, sealed, pins: this.#pins, view: this.#run.store.view });
+    try {
+      return await backUp({ host, dir, encryption, journal, epoch: this.epoch, moment }, target, work);
+    } finally {
+      moment.release();
+    }
   }
 
   verify(options: VerifyEngineOptions = {}): Promise<StoreReport> {

@@ -18,6 +18,9 @@ export type {
   WriteBatch,
 } from "@ehdb/contracts";
 export type { DurableEngine, EngineHeads, EngineOptions, EngineRecovery, EngineState, EngineStats } from "./api.ts";
+export type { BackupOptions, BackupReport } from "./care/backup.ts";
+export { restoreStore } from "./care/restore-store.ts";
+export type { RestoreReport, RestoreStoreOptions } from "./care/restore-store.ts";
 export type { StoreDamage } from "./care/damage.ts";
 export { inspectStore } from "./care/inspect-store.ts";
 export type { DatasetFacts, InspectStoreOptions, JournalFacts, LevelFacts, StoreFacts } from "./care/inspect-store.ts";

@@ -6,6 +6,7 @@ import type { DurableEngine, EngineOptions } from "./api.ts";
 import { BlockCache } from "./block-cache.ts";
 import { loadContentHash } from "./content-hash.ts";
 import { OpenEngine } from "./engine.ts";
+import { epochOfCopy, findCopyMark } from "./manifest/copy-mark.ts";
 import { diskError, isAbsent } from "./manifest/disk-error.ts";
 import { openManifest } from "./manifest/manifest.ts";
 import type { Manifest } from "./manifest/manifest.ts";
@@ -25,12 +26,14 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
   const resolved = resolveOptions(options);
   const hash = await loadContentHash();
   await refuseJournal(resolved);
-  const journal = await openJournal(journalOptions(resolved));
+  const copied = await lookForCopy(resolved);
+  const journal = await openJournal({ ...journalOptions(resolved), ...copied.epoch });
   let manifest: Manifest | undefined;
   let handles: PartHandles | undefined;
   try {
     const { host, dir, manifestRetain: retain, encryption, blockCacheBytes } = resolved;
     manifest = await openManifest({ host, dir, retain, epoch: journal.epoch });
+    if (manifest.isCopy && copied.failure !== undefined) throw copied.failure;
     handles = new PartHandles(host.files);
     const sealed = new Sealed(resolved, manifest, {
       handles,
@@ -47,6 +50,22 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
     await handles?.close();
     await journal.close();
     throw error;
+  }
+}
+
+/**
+ * The epoch in which a copy that nobody has opened goes on. What keeps that from being known is told only if it's one: the journal says
+ * first whether somebody else has the store.
+ */
+async function lookForCopy({
+  host,
+  dir,
+}: ResolvedOptions): Promise<{ readonly epoch?: { readonly leastEpoch: number }; readonly failure?: Error }> {
+  try {
+    const mark = await findCopyMark(host, dir);
+    return mark === undefined ? {} : { epoch: { leastEpoch: epochOfCopy(host, mark) } };
+  } catch (error) {
+    return { failure: diskError(error, "Reading the manifest", dir) as Error };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
 import { diskError, isAbsent } from "./manifest/disk-error.ts";
 import type { Manifest, ManifestStats } from "./manifest/manifest.ts";
-import type { ManifestState } from "./manifest/state.ts";
+import type { ManifestState, Snapshot } from "./manifest/state.ts";
 import { mergeParts } from "./merge-job.ts";
 import type { DatasetMeta, ManifestEdit, PartMeta } from "./meta.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -66,6 +66,16 @@ export class Sealed {
 
   get state(): ManifestState {
     return this.#manifest.state;
+  }
+
+  /** All of it, as of now. */
+  snapshot(): Snapshot {
+    return this.#manifest.snapshot();
+  }
+
+  /** The manifest in force. */
+  get manifestId(): number {
+    return this.#manifest.id;
   }
 
   dataset(id: number): DatasetMeta | undefined {

@@ -45,7 +45,10 @@ export function resolveCareOptions(options: CareOptions, known: readonly (keyof 
 export function resolveWork({
   signal,
   onProgress,
-}: Pick<CareOptions, "signal" | "onProgress">): Pick<ResolvedCareOptions, "signal" | "onProgress"> {
+}: {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: CareOptions["onProgress"] | undefined;
+}): Pick<ResolvedCareOptions, "signal" | "onProgress"> {
   if (signal !== undefined && !isAbortSignal(signal)) throw invalidOption("signal", signal, "an AbortSignal");
   if (onProgress !== undefined && typeof onProgress !== "function")
     throw invalidOption("onProgress", onProgress, "a function");

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { EhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { ManifestEdit } from "../meta.ts";
+import { copyMarkOf, unmarkCopy } from "./copy-mark.ts";
 import { diskError } from "./disk-error.ts";
 import { encodeCurrent } from "./format.ts";
 import { isFirst, readInForce } from "./in-force.ts";
@@ -14,7 +15,7 @@ import { publish, reportedAlready } from "./publish.ts";
 import type { Replayed } from "./replay.ts";
 import { RetainedManifests } from "./retention.ts";
 import { LiveState } from "./state.ts";
-import type { ManifestState } from "./state.ts";
+import type { ManifestState, Snapshot } from "./state.ts";
 
 export interface ManifestOptions {
   readonly host: Host;
@@ -67,6 +68,8 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
 export class Manifest {
   /** There was no store in the directory, or one whose first open didn't come to its end: nobody was promised anything. */
   readonly isNew: boolean;
+  /** Nobody has opened this copy yet: from the next write on it's a store of its own, and has another incarnation already. */
+  readonly isCopy: boolean;
   /** What the last writer left behind its last whole edit: an edit that nobody was promised. */
   readonly tornBytes: number;
   readonly #options: Required<ManifestOptions>;
@@ -95,6 +98,8 @@ export class Manifest {
     this.tornBytes = found?.replayed.tornBytes ?? 0;
     this.#options = options;
     this.#state = found?.replayed.state ?? new LiveState(host.random.id(), host.random.id());
+    this.isCopy = copyMarkOf(this.#state) !== undefined;
+    if (this.isCopy) unmarkCopy(this.#state, host.random.id());
     this.#inForce = found?.isInForce === true ? found.replayed.header.id : 0;
     this.#doubtful = found?.isInForce === true && isFirst(found.replayed) ? found.replayed : undefined;
     this.#lastId = Math.max(header?.id ?? 0, ...listing.manifests.slice(-1));
@@ -107,6 +112,10 @@ export class Manifest {
   /** What is acknowledged; it changes with each edit. */
   get state(): ManifestState {
     return this.#state;
+  }
+
+  snapshot(): Snapshot {
+    return this.#state.snapshot();
   }
 
   /** The manifest in force; 0 before there is one. */

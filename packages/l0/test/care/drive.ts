@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { MIB } from "@ehdb/contracts";
 import { simulatedHost } from "@ehdb/host";
 import type { SimulatedHost } from "@ehdb/host";
@@ -70,16 +71,17 @@ export async function built(options: Partial<EngineOptions> = {}, seed = 1): Pro
   return { host, commits: 1300 };
 }
 
+const digest = (payload: Uint8Array): string => createHash("sha256").update(payload).digest("base64").slice(0, 16);
+
 /** All that reads give, as text. */
 export async function contents(engine: DurableEngine): Promise<string[]> {
   const all: string[] = [];
   for await (const records of engine.log("events").scan()) {
     for (const { sort, key, version, revision, time, id, payload } of records)
-      all.push(`${sort} ${key}@${version} r${revision} t${time} ${id} ${Buffer.from(payload).toString("base64")}`);
+      all.push(`${sort} ${key}@${version} r${revision} t${time} ${id} ${digest(payload)}`);
   }
   for await (const values of engine.map("state").scan()) {
-    for (const { key, revision, time, payload } of values)
-      all.push(`${key} r${revision} t${time} ${Buffer.from(payload).toString("base64")}`);
+    for (const { key, revision, time, payload } of values) all.push(`${key} r${revision} t${time} ${digest(payload)}`);
   }
   return all;
 }
@@ -103,4 +105,17 @@ export async function rewrite(host: SimulatedHost, path: string, change: (bytes:
   await file.write(bytes, 0);
   await file.dataSync();
   await file.close();
+}
+
+/** What reads would have given at a revision, of what they gave later. */
+export function contentsAt(all: readonly string[], revision: number): string[] {
+  const events = all.filter((text) => / r(\d+) .* id-\d+ /.test(text));
+  const kept = events.filter((text) => Number(/ r(\d+) /.exec(text)?.[1]) <= revision);
+  const values = new Map<string, string>();
+  for (const text of kept) {
+    const [, number = "", time = "", payload = ""] = / r(\d+) t(\d+) id-\d+ (\S+)$/.exec(text) ?? [];
+    if (Number(number) % 10 === 0) values.delete(keyOf(Number(number) + 3));
+    else values.set(keyOf(Number(number)), `${keyOf(Number(number))} r${number} t${time} ${payload}`);
+  }
+  return [...kept, ...[...values.values()].sort()];
 }
