@@ -49,6 +49,7 @@ const verbs = {
   typecheck: { builds: false, programs: (args) => [[...typecheck, ...args]] },
   directions: { builds: false, programs: (args) => [[...directions, ...args]] },
   unused: { builds: false, programs: (args) => [[bin("knip"), "--no-config-hints", ...args]] },
+  ehdb: { only: "@ehdb/cli", builds: true, programs: (args) => [[node, "apps/cli/src/ehdb.mjs", ...args]] },
   shape: { builds: true, programs: (args) => [[...check("shape"), ...args]] },
   examples: { builds: true, programs: (args) => [[...check("examples"), ...args]] },
   check: {

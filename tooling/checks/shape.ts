@@ -46,7 +46,7 @@ function untidy(listing: string): string {
   const files = listing.trim().split("\n");
   const papers = ["package/package.json", "package/README.md", "package/LICENSE"];
   const stray = files.filter(
-    (file) => !papers.includes(file) && !/^package\/(src|dist)\/[^.][^]*\.(ts|js|map)$/.test(file),
+    (file) => !papers.includes(file) && !/^package\/(src|dist)\/[^.][^]*\.(ts|m?js|map)$/.test(file),
   );
   const missing = papers.filter((paper) => !files.includes(paper));
   return [...missing.map((paper) => `missing: ${paper}`), ...stray.map((file) => `stray: ${file}`)].join("\n");

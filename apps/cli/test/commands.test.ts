@@ -1,0 +1,220 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openEventLog } from "@ehdb/eventlog";
+import { openEngine } from "@ehdb/l0";
+import { describe, expect, test } from "vitest";
+import { answer, linesOf } from "./in-process.ts";
+import { directory, makeStore } from "./program.ts";
+
+async function store(options?: { readonly events?: number }): Promise<string> {
+  const dir = join(await directory(), "store");
+  await makeStore(dir, options);
+  return dir;
+}
+
+const has = (text: string): unknown => expect.stringContaining(text);
+const jsonOf = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
+
+describe("looking", () => {
+  test("inspect tells what lies in a store, for people and machines", async () => {
+    const dir = await store();
+    const { code, out } = await answer(["inspect", dir]);
+    expect(code).toBe(0);
+    for (const word of ["eventlog.events", "by-sort", "journal segments", "commits in parts"])
+      expect(out).toContain(word);
+    const facts = jsonOf((await answer(["inspect", dir, "--json"])).out);
+    expect(facts).toMatchObject({ epoch: 1, sealedThrough: 90 });
+  });
+
+  test("stats tells positions, consumers and disk use", async () => {
+    const dir = await store();
+    const { code, out } = await answer(["stats", dir, "--json"]);
+    expect(code).toBe(0);
+    const consumers = [{ name: "mailer", committed: 80, lag: 13 }];
+    expect(jsonOf(out)).toMatchObject({ revision: 95, sealedThrough: 90, eventLog: { position: 93, consumers } });
+    expect((await answer(["stats", dir])).out).toContain("mailer");
+  });
+
+  test("verify finds a store whole, and a flipped bit, with the file", async () => {
+    const dir = await store();
+    expect(await answer(["verify", dir])).toMatchObject({ code: 0, out: has("what was written") });
+    const [name = ""] = await readdir(join(dir, "parts"));
+    const part = join(dir, "parts", name);
+    const bytes = await readFile(part);
+    bytes[3000] = (bytes[3000] ?? 0) ^ 4;
+    await writeFile(part, bytes);
+    const { code, out } = await answer(["verify", dir]);
+    expect(code).toBe(1);
+    expect(out).toContain(`DAMAGED ${part} at byte`);
+    const report = jsonOf((await answer(["verify", dir, "--json"])).out);
+    expect(report).toMatchObject({ ok: false, damage: [{ file: part }] });
+  });
+
+  test("a store is as it was after all that only looks", async () => {
+    const dir = await store();
+    const contents = async (): Promise<unknown> => {
+      const names = await readdir(dir, { recursive: true, withFileTypes: true });
+      const files = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+      return await Promise.all(files.sort().map(async (file) => [file, (await readFile(file)).toString("base64")]));
+    };
+    const before = await contents();
+    for (const command of ["inspect", "stats", "verify", "export"]) expect((await answer([command, dir])).code).toBe(0);
+    expect((await answer(["tail", dir, "--no-follow"])).code).toBe(0);
+    expect(await contents()).toEqual(before);
+  });
+});
+
+describe("export and import", () => {
+  test("an export is all events that aren't hidden, in order, and a store of it is the same", async () => {
+    const dir = await store();
+    const { code, out } = await answer(["export", dir]);
+    const events = linesOf(out);
+    expect(code).toBe(0);
+    expect(events).toHaveLength(92);
+    expect(events[0]).toMatchObject({
+      position: 1,
+      stream: "order-1",
+      version: 1,
+      id: "e-1",
+      data: { n: 1 },
+      metadata: { by: "test" },
+    });
+    expect(events[90]).toMatchObject({ stream: "bytes", dataBase64: "AQL/" });
+    expect(events.map(({ stream }) => stream)).not.toContain("hidden");
+    const copy = `${dir}-copy`;
+    const imported = await answer(["import", "-", copy, "--json"], { lines: out.split("\n") });
+    // The hidden one took a position.
+    expect(jsonOf(imported.out)).toMatchObject({ events: 92, duplicates: 0, otherPosition: 1, otherVersion: 0 });
+    const plain = (lines: Record<string, unknown>[]): unknown =>
+      lines.map(({ stream, version, id, type, data, dataBase64, metadata }) => [
+        stream,
+        version,
+        id,
+        type,
+        data,
+        dataBase64,
+        metadata,
+      ]);
+    expect(plain(linesOf((await answer(["export", copy])).out))).toEqual(plain(events));
+  });
+
+  test("some events: by position, stream, type and number", async () => {
+    const dir = await store();
+    const positions = async (...args: string[]): Promise<unknown[]> =>
+      linesOf((await answer(["export", dir, ...args])).out).map(({ position }) => position);
+    expect(await positions("--after", "91")).toEqual([93]);
+    expect(await positions("--stream", "order-2", "--limit", "2")).toEqual([2, 7]);
+    expect(await positions("--type", "raw", "--type", "paid", "--after", "85")).toEqual([87, 90, 91, 93]);
+    expect(await positions("--stream-prefix", "by")).toEqual([91]);
+  });
+
+  test("any dataset", async () => {
+    const dir = await store();
+    const [hidden] = linesOf((await answer(["export", dir, "--dataset", "eventlog.streams"])).out);
+    expect(hidden).toMatchObject({ key: "hidden", revision: 93, payloadBase64: has("") });
+    const log = linesOf(
+      (await answer(["export", dir, "--dataset", "eventlog.events", "--after", "90", "--limit", "1"])).out,
+    );
+    expect(log).toMatchObject([{ sort: 91, key: "bytes", version: 1, id: "raw" }]);
+    const none = await answer(["export", dir, "--dataset", "none"]);
+    expect([none.code, none.err]).toEqual([2, has("eventlog.events")]);
+  });
+
+  test("an import again stores nothing twice, and one into a store that is there wants --append", async () => {
+    const dir = await store();
+    const lines = (await answer(["export", dir])).out.split("\n");
+    expect(await answer(["import", "-", dir], { lines })).toMatchObject({
+      code: 2,
+      err: has("--append"),
+    });
+    const again = await answer(["import", "-", dir, "--append", "--json"], { lines });
+    expect(jsonOf(again.out)).toMatchObject({ events: 92, duplicates: 92 });
+    expect(jsonOf((await answer(["stats", dir, "--json"])).out)).toMatchObject({ eventLog: { position: 93 } });
+  });
+
+  test.each([
+    ["{", "isn't JSON"],
+    ["[]", "isn't an object"],
+    ['{"type":"a"}', "no stream"],
+    ['{"stream":"a","type":"b","id":7}', "id isn't a string"],
+  ])("a line %s is refused with its number, and what stands before it is imported", async (line, reason) => {
+    const dir = join(await directory(), "new");
+    const { code, err } = await answer(["import", "-", dir], { lines: ['{"stream":"a","type":"b"}', line] });
+    expect([code, err]).toEqual([2, has("line 2")]);
+    expect(err).toContain(reason);
+    expect(linesOf((await answer(["export", dir])).out)).toHaveLength(1);
+  });
+
+  test("a store without an event log: its datasets are named", async () => {
+    const dir = join(await directory(), "other");
+    const engine = await openEngine({ dir, datasets: [{ name: "stock", order: "by-key" }] });
+    await engine.commit((batch) => batch.put("stock", "blue", Buffer.from("41")));
+    await engine.close();
+    expect(await answer(["export", dir])).toMatchObject({ code: 2, err: has("stock") });
+    expect(linesOf((await answer(["export", dir, "--dataset", "stock"])).out)).toMatchObject([
+      { key: "blue", payload: "41" },
+    ]);
+    expect((await answer(["tail", dir])).code).toBe(2);
+    expect((await answer(["stats", dir])).code).toBe(0);
+  });
+});
+
+describe("writing", () => {
+  test("merge makes one part a dataset, and changes no event", async () => {
+    const dir = await store();
+    const before = (await answer(["export", dir])).out;
+    const merged = jsonOf((await answer(["merge", dir, "--json"])).out);
+    expect(merged).toMatchObject({ before: { parts: 3 }, after: { parts: 1 }, merges: 1 });
+    expect((await answer(["export", dir])).out).toBe(before);
+    expect((await answer(["merge", dir, "--dataset", "none"])).code).toBe(2);
+  });
+
+  test("scavenge removes what was hidden from the disk", async () => {
+    const dir = await store();
+    const { code, out } = await answer(["scavenge", dir]);
+    expect([code, out]).toEqual([0, has("parts")]);
+    expect(linesOf((await answer(["export", dir])).out)).toHaveLength(92);
+    expect((await answer(["verify", dir])).code).toBe(0);
+  });
+
+  test("a backup is whole, stays as it is, and is restored as another incarnation", async () => {
+    const dir = await store();
+    const before = (await answer(["export", dir])).out;
+    const [backup, first, second] = [`${dir}-backup`, `${dir}-1`, `${dir}-2`];
+    const { code, out } = await answer(["backup", dir, backup, "--json"]);
+    expect([code, jsonOf(out)]).toEqual([0, expect.objectContaining({ revision: 95, parts: 3 })]);
+    expect((await answer(["verify", backup])).code).toBe(0);
+    for (const to of [first, second]) {
+      expect(jsonOf((await answer(["restore", backup, to, "--json"])).out)).toMatchObject({ revision: 95, to });
+      expect((await answer(["verify", to])).code).toBe(0);
+    }
+    expect((await answer(["restore", backup, first])).code).toBe(2);
+    await answer(["scavenge", first]);
+    expect((await answer(["export", first])).out).toBe(before);
+    expect((await answer(["export", second])).out).toBe(before);
+  });
+
+  test("scrub verifies as the writer", async () => {
+    const dir = await store();
+    const { code, out } = await answer(["scrub", dir, "--bytes-per-second", "100000000", "--json"]);
+    expect([code, jsonOf(out)]).toEqual([0, expect.objectContaining({ ok: true })]);
+  });
+});
+
+test("keys come from files and variables, never from the command line in clear", async () => {
+  const dir = join(await directory(), "secret");
+  const key = Buffer.alloc(32, 7);
+  const log = await openEventLog({ dir, encryption: { current: "k1", keys: { k1: key } } });
+  await log.append("a", { type: "b" });
+  await log.close();
+  expect(await answer(["export", dir])).toMatchObject({ code: 2, err: has("KEY_MISSING") });
+  const hex = Buffer.from(`${key.toString("hex")}\n`);
+  expect((await answer(["export", dir, "--key", "k1=FILE"], { files: { FILE: hex } })).code).toBe(0);
+  expect((await answer(["export", dir, "--key", "k1=FILE"], { files: { FILE: key } })).code).toBe(0);
+  expect((await answer(["verify", dir], { env: { EHDB_KEY_k1: key.toString("base64") } })).code).toBe(0);
+  expect((await answer(["merge", dir], { env: { EHDB_KEY_k1: key.toString("base64") } })).code).toBe(0);
+  const wrong = await answer(["export", dir, "--key", "k1=FILE"], { files: { FILE: Buffer.from("topsecret") } });
+  expect([wrong.code, wrong.err.includes("topsecret")]).toEqual([2, false]);
+  const other = { env: { EHDB_KEY_k1: Buffer.alloc(32, 8).toString("hex") } };
+  expect(await answer(["export", dir], other)).toMatchObject({ code: 2, err: has("WRONG_KEY") });
+});

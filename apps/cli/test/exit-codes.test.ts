@@ -1,0 +1,65 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commands } from "../src/commands/index.ts";
+import { directory, ehdb, makeStore } from "./program.ts";
+
+test("help and version are fine, and a wrong command is wrong use", async () => {
+  for (const args of [["help"], ["--help"], ["help", "store"], ["--version"]]) {
+    expect(await ehdb(args), args.join(" ")).toMatchObject({ code: 0, stderr: "" });
+  }
+  expect((await ehdb(["help", "store"])).stdout).toContain("CURRENT");
+  for (const args of [
+    [],
+    ["inspct"],
+    ["help", "inspct"],
+    ["inspect"],
+    ["tail", ".", "--lst", "3"],
+    ["export", ".", "--limit", "0"],
+  ]) {
+    const { code, stderr, stdout } = await ehdb(args);
+    expect([code, stdout], args.join(" ")).toEqual([2, ""]);
+    expect(stderr).not.toBe("");
+  }
+  expect((await ehdb(["inspct"])).stderr).toContain("Did you mean inspect?");
+});
+
+test.each(commands.map(({ name }) => name))("help on %s has examples", async (name) => {
+  const { code, stdout } = await ehdb(["help", name]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("Examples:");
+  expect(stdout).toBe((await ehdb([name, "--help"])).stdout);
+});
+
+test("a directory without a store is wrong use, in words and in JSON", async () => {
+  const dir = await directory();
+  for (const command of ["inspect", "stats", "verify", "scrub", "tail", "export", "merge", "scavenge"]) {
+    const { code, stdout, stderr } = await ehdb([command, dir, "--json"]);
+    expect([command, code, JSON.parse(stdout)]).toMatchObject([command, 2, { error: { code: "NOT_FOUND" } }]);
+    expect(stderr).toContain("holds no store");
+  }
+  expect(await readdir(dir)).toEqual([]);
+});
+
+test("a place that can't be read can't be done, and nothing is made where something else lies", async () => {
+  const dir = await directory();
+  await mkdir(join(dir, "full"));
+  await writeFile(join(dir, "full", "mine"), "");
+  const events = join(dir, "events.jsonl");
+  await writeFile(events, '{"stream":"a","type":"b"}\n');
+  expect(await ehdb(["import", events, join(dir, "full")])).toMatchObject({ code: 2, stdout: "" });
+  expect(await readdir(join(dir, "full"))).toEqual(["mine"]);
+  expect((await ehdb(["import", join(dir, "none.jsonl"), join(dir, "new")])).code).toBe(2);
+  expect((await ehdb(["import", dir, join(dir, "new"), "--append"])).code).toBe(3);
+});
+
+test("damage is 1, also when another command than verify meets it", async () => {
+  const dir = join(await directory(), "store");
+  await makeStore(dir);
+  await writeFile(join(dir, "CURRENT"), "damaged");
+  for (const command of ["inspect", "verify", "export"]) {
+    const { code, stdout } = await ehdb([command, dir, "--json"]);
+    expect([command, code]).toEqual([command, 1]);
+    expect(() => JSON.parse(stdout) as unknown).not.toThrow();
+  }
+});
