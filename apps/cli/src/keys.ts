@@ -13,7 +13,7 @@ const keyBytes = 32;
 
 /** The keys of files and of variables; a key itself is never on the command line, where everybody on the machine sees it. */
 export async function keysFrom(io: Io, { key = [], currentKey }: KeyOptions): Promise<KeyRing | undefined> {
-  const keys: Record<string, Uint8Array> = {};
+  const keys = new Map<string, Uint8Array>();
   for (const given of key) {
     const at = given.indexOf("=");
     if (at < 1)
@@ -22,23 +22,23 @@ export async function keysFrom(io: Io, { key = [], currentKey }: KeyOptions): Pr
         "wants ID=FILE: the key's id, and a file that holds its 32 bytes, plain, as hex or as Base64",
       );
     const [id, path] = [given.slice(0, at), given.slice(at + 1)];
-    keys[id] = keyIn(await io.bytes(path), `the file ${path}`);
+    keys.set(id, keyIn(await io.bytes(path), `the file ${path}`));
   }
   for (const [name, value] of Object.entries(io.env)) {
     const id = name.slice(prefix.length);
-    if (!name.startsWith(prefix) || id === "" || value === undefined || Object.hasOwn(keys, id)) continue;
-    keys[id] = keyIn(Buffer.from(value), `the variable ${name}`);
+    if (!name.startsWith(prefix) || id === "" || value === undefined || keys.has(id)) continue;
+    keys.set(id, keyIn(Buffer.from(value), `the variable ${name}`));
   }
-  const [first] = Object.keys(keys);
+  const [first] = keys.keys();
   if (first === undefined) {
     if (currentKey !== undefined)
       throw wrong("--current-key", `is ${currentKey}, and no key is given: add --key ID=FILE`);
     return undefined;
   }
   const current = currentKey ?? first;
-  if (!Object.hasOwn(keys, current))
-    throw wrong("--current-key", `is ${current}, and the keys that are given are ${Object.keys(keys).join(", ")}`);
-  return { current, keys };
+  if (!keys.has(current))
+    throw wrong("--current-key", `is ${current}, and the keys that are given are ${[...keys.keys()].join(", ")}`);
+  return { current, keys: Object.fromEntries(keys) };
 }
 
 /** 32 bytes, plain or written as text. What is wrong is told without a byte of it. */

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { EhdbError } from "@ehdb/contracts";
 import { Command as Parser } from "commander";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
@@ -59,12 +60,25 @@ function add<O extends CommonOptions>(program: Parser, command: Command<O>, io: 
     .action(async () => {
       const options = parser.opts<O>();
       const session = await Session.begin(io, options);
+      for (const [at, [arg]] of args.entries()) {
+        if (arg !== "<file>") await assertDirectory(io, parser.args[at]);
+      }
       try {
         outcome.code = await command.run(session, parser.args, options);
       } finally {
         session.progress.clear();
       }
     });
+}
+
+/** What is there and isn't a directory can't be a store. */
+async function assertDirectory({ host }: Io, path: string | undefined): Promise<void> {
+  if (path === undefined || path === "") return;
+  const stat = await host.files.stat(path).catch(() => undefined);
+  if (stat === undefined || stat.kind === "directory") return;
+  throw new EhdbError("INVALID_OPTION", `${path} is no directory: a store is one, and each command is given that`, {
+    path,
+  });
 }
 
 function help(program: Parser, io: Io, topic: string | undefined): void {

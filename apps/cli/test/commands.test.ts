@@ -218,3 +218,16 @@ test("keys come from files and variables, never from the command line in clear",
   const other = { env: { EHDB_KEY_k1: Buffer.alloc(32, 8).toString("hex") } };
   expect(await answer(["export", dir], other)).toMatchObject({ code: 2, err: has("WRONG_KEY") });
 });
+
+test("what is written is encrypted with the first key that is given, or the one that is named", async () => {
+  const dir = await directory();
+  const files = { A: Buffer.alloc(32, 1), B: Buffer.alloc(32, 2) };
+  const both = ["--key", "9=A", "--key", "1=B"];
+  const lines = ['{"stream":"a","type":"b"}'];
+  expect((await answer(["import", "-", join(dir, "first"), ...both], { files, lines })).code).toBe(0);
+  expect((await answer(["export", join(dir, "first"), "--key", "9=A"], { files })).code).toBe(0);
+  const named = [...both, "--current-key", "1"];
+  expect((await answer(["import", "-", join(dir, "named"), ...named], { files, lines })).code).toBe(0);
+  expect((await answer(["export", join(dir, "named"), "--key", "1=B"], { files })).code).toBe(0);
+  expect((await answer(["export", join(dir, "named"), "--key", "9=A"], { files })).code).toBe(2);
+});

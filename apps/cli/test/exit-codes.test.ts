@@ -53,6 +53,22 @@ test("a place that can't be read can't be done, and nothing is made where someth
   expect((await ehdb(["import", dir, join(dir, "new"), "--append"])).code).toBe(3);
 });
 
+test("a file instead of a directory, and a copy within what is copied, are wrong use", async () => {
+  const dir = await directory();
+  await makeStore(join(dir, "store"));
+  const before = await readdir(join(dir, "store"));
+  for (const args of [
+    ["inspect", join(dir, "store", "CURRENT")],
+    ["export", join(dir, "store", "CURRENT")],
+    ["backup", join(dir, "store"), join(dir, "store", "backup")],
+    ["backup", join(dir, "store"), join(dir, "store")],
+    ["restore", join(dir, "store"), join(dir, "store", "restored")],
+  ]) {
+    expect(await ehdb(args), args.join(" ")).toMatchObject({ code: 2, stdout: "" });
+  }
+  expect(await readdir(join(dir, "store"))).toEqual(before);
+});
+
 test("damage is 1, also when another command than verify meets it", async () => {
   const dir = join(await directory(), "store");
   await makeStore(dir);

@@ -212,6 +212,13 @@ describe("a reader refuses", () => {
     await reader.close();
   });
 
+  test("a store that has lost its journal: CORRUPT", async () => {
+    const { host, engine } = await stage();
+    await engine.close();
+    await host.files.rename("/store/journal", "/elsewhere");
+    await expect(openReader(host)).rejects.toMatchObject({ code: "CORRUPT", data: { file: "/store/journal" } });
+  });
+
   test("a store whose key it wasn't given", async () => {
     const keys = { k1: new Uint8Array(32).fill(7) };
     const { host, engine } = await stage({ encryption: { current: "k1", keys } });

@@ -1,3 +1,5 @@
+import { relative, resolve } from "node:path";
+import { EhdbError } from "@ehdb/contracts";
 import { restoreStore } from "@ehdb/l0";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
@@ -13,6 +15,7 @@ export const backup: Command = {
   args: [store, ["<to>", "the backup's directory"]],
   examples: [{ line: "ehdb backup ./store ./backup", says: "and `ehdb verify ./backup` says whether it's whole" }],
   async run(session, [dir = "", to = ""]) {
+    assertOutside(dir, to);
     const options = { signal: session.signal, onProgress: session.progress.of("backing up") };
     const instead = "call engine.backup() in it, which lets it go on meanwhile";
     const report = await withEngine(session, dir, {}, instead, (engine) => engine.backup(to, options));
@@ -42,6 +45,7 @@ export const restore: Command = {
     { line: "ehdb restore ./backup ./restored", says: "as often as you like, each time into a new directory" },
   ],
   async run(session, [from = "", to = ""]) {
+    assertOutside(from, to);
     const report = await restoreStore({
       from,
       to,
@@ -59,3 +63,11 @@ export const restore: Command = {
     return exit.fine;
   },
 };
+
+/** A copy within what it's copied from would be a part of it. */
+function assertOutside(from: string, to: string): void {
+  if (/^(\.\.|\/|[A-Za-z]:)/.test(relative(resolve(from), resolve(to)))) return;
+  throw new EhdbError("INVALID_OPTION", `${to} lies within ${from}: give a directory beside it, best on another disk`, {
+    to,
+  });
+}

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import { openJournalReader } from "@ehdb/journal";
 import { readManifest } from "../manifest/read-manifest.ts";
 import type { EngineReader, EngineReaderOptions } from "./api.ts";
@@ -20,6 +21,8 @@ export async function openEngineReader(options: EngineReaderOptions): Promise<En
     host,
     pollMillis,
     ...(encryption === undefined ? {} : { encryption }),
+  }).catch((error: unknown) => {
+    throw isEhdbError(error, "NOT_FOUND") ? withoutJournal(dir, error) : error;
   });
   const followed = new FollowedStore(resolved, journal);
   try {
@@ -29,4 +32,11 @@ export async function openEngineReader(options: EngineReaderOptions): Promise<En
     throw error;
   }
   return new OpenEngineReader(resolved, followed);
+}
+
+/** An open makes the journal before the manifest. */
+function withoutJournal(dir: string, cause: EhdbError): EhdbError {
+  const file = join(dir, "journal");
+  const message = `${file} is missing, while there is a manifest: the store has lost its journal. Nothing was changed. Open a copy of the store from before`;
+  return new EhdbError("CORRUPT", message, { file }, cause);
 }
