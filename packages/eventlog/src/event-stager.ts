@@ -1,4 +1,4 @@
-import { KIB } from "@ehdb/contracts";
+import { MIB } from "@ehdb/contracts";
 import type { NewRecord, WriteBatch } from "@ehdb/contracts";
 import type { Random } from "@ehdb/host";
 import { dataset } from "./datasets.ts";
@@ -7,7 +7,7 @@ import type { EncodedEvent } from "./encoding.ts";
 import { EVENT_OVERHEAD_BYTES, writeEvent } from "./event-bytes.ts";
 import { MadeIds } from "./made-ids.ts";
 
-const scratchBytes = 128 * KIB;
+const scratchBytes = MIB;
 const noId = new Uint8Array();
 
 /** States the events of an append in a write batch. They are written into memory that is used again: the batch copies it. */

@@ -1,10 +1,10 @@
-import { KIB } from "@ehdb/contracts";
+import { KIB, MIB } from "@ehdb/contracts";
 
-const slabBytes = 256 * KIB;
+const slabBytes = MIB;
 /** Of larger payloads the copy is what costs, not its memory. */
 const mostBytes = 16 * KIB;
 /** Above every offset in a slab. */
-const slabScale = 2 ** 20;
+const slabScale = 2 ** 21;
 
 /** Offset and slab in one number: it costs no object. */
 export type Mark = number;

@@ -19,11 +19,11 @@ describe("memory of payloads", () => {
   test("stays what it is over a new slab, whatever is released of the old one", () => {
     const memory = new PayloadMemory();
     const { mark } = memory;
-    const copies = Array.from({ length: 100 }, (_, n) => memory.copy(Buffer.alloc(10_000, n)));
+    const copies = Array.from({ length: 220 }, (_, n) => memory.copy(Buffer.alloc(10_000, n)));
     memory.release(mark);
-    const more = Array.from({ length: 20 }, (_, n) => memory.copy(Buffer.alloc(10_000, 200 + n)));
+    const more = Array.from({ length: 20 }, (_, n) => memory.copy(Buffer.alloc(10_000, 230 + n)));
     copies.forEach((copy, n) => expect(copy.every((byte) => byte === n)).toBe(true));
-    more.forEach((copy, n) => expect(copy.every((byte) => byte === 200 + n)).toBe(true));
+    more.forEach((copy, n) => expect(copy.every((byte) => byte === 230 + n)).toBe(true));
   });
 
   test("isn't shared by a payload that is large, nor taken for one that is empty", () => {
