@@ -186,10 +186,18 @@ function addRecords(
 }
 
 function recordIn(file: PartFile, block: Buffer, view: DataView, sort: number): LogRecord {
-  const slot = lowerBound(block, logEntries, bySort(sort));
+  const slot = slotOf(block, sort);
   const record = slot < slotCount(block) ? logEntryAt(block, slotAt(block, slot), view) : undefined;
   if (record?.sort !== sort) throw file.corrupt(0, `a posting names position ${sort}, where nothing is`);
   return record;
+}
+
+/** Where the record at a position is, or would be. Positions follow each other as long as no record between them is gone. */
+function slotOf(block: Buffer, sort: number): number {
+  const ifDense = sort - sortAt(block, slotAt(block, 0) + ENTRY_HEADER_BYTES);
+  const isThere =
+    ifDense >= 0 && ifDense < slotCount(block) && sortAt(block, slotAt(block, ifDense) + ENTRY_HEADER_BYTES) === sort;
+  return isThere ? ifDense : lowerBound(block, logEntries, bySort(sort));
 }
 
 function* dataBlock(file: PartFile, cursor: SectionCursor, sort: number): Lookup<Buffer> {
