@@ -4,6 +4,9 @@ import { simulatedHost } from "@ehdb/host";
 import type { SimulatedHost } from "@ehdb/host";
 import { openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
+import { BLOCK_HEADER_BYTES, statedPlace } from "../../src/part/block.ts";
+import type { BlockKind } from "../../src/part/block.ts";
+import { PART_FOOTER_BYTES, PART_HEADER_BYTES } from "../../src/part/part-format.ts";
 
 export const dir = "/store";
 
@@ -49,6 +52,8 @@ export interface Built {
   readonly host: SimulatedHost;
   /** Commits. */
   readonly commits: number;
+  /** All that it shows. */
+  readonly all: readonly string[];
 }
 
 /** A closed store: two lives, parts of several levels and datasets, edits behind a snapshot, and commits that are in no part. */
@@ -66,21 +71,23 @@ export async function built(options: Partial<EngineOptions> = {}, seed = 1): Pro
   await second.seal();
   await fill(second, 1200);
   await second.seal();
-  await fill(second, 1300);
+  // In several batches of the journal.
+  for (let upTo = 1220; upTo <= 1300; upTo += 20) await fill(second, upTo);
+  const all = await contents(second);
   await second.close();
-  return { host, commits: 1300 };
+  return { host, commits: 1300, all };
 }
 
 const digest = (payload: Uint8Array): string => createHash("sha256").update(payload).digest("base64").slice(0, 16);
 
 /** All that reads give, as text. */
-export async function contents(engine: DurableEngine): Promise<string[]> {
+export async function contents(engine: DurableEngine, log = "events", map = "state"): Promise<string[]> {
   const all: string[] = [];
-  for await (const records of engine.log("events").scan()) {
+  for await (const records of engine.log(log).scan()) {
     for (const { sort, key, version, revision, time, id, payload } of records)
       all.push(`${sort} ${key}@${version} r${revision} t${time} ${id} ${digest(payload)}`);
   }
-  for await (const values of engine.map("state").scan()) {
+  for await (const values of engine.map(map).scan()) {
     for (const { key, revision, time, payload } of values) all.push(`${key} r${revision} t${time} ${digest(payload)}`);
   }
   return all;
@@ -118,4 +125,23 @@ export function contentsAt(all: readonly string[], revision: number): string[] {
     else values.set(keyOf(Number(number)), `${keyOf(Number(number))} r${number} t${time} ${payload}`);
   }
   return [...kept, ...[...values.values()].sort()];
+}
+
+export interface PlacedBlock {
+  readonly kind: BlockKind;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** The blocks of a part that isn't damaged, from the front to the back. */
+export async function blocksIn(host: SimulatedHost, path: string): Promise<PlacedBlock[]> {
+  const bytes = Buffer.from(host.content(path));
+  const blocks: PlacedBlock[] = [];
+  for (let at = PART_HEADER_BYTES; at < bytes.length - PART_FOOTER_BYTES;) {
+    const place = statedPlace(bytes.subarray(at, at + BLOCK_HEADER_BYTES), at);
+    if (place === undefined) throw new Error(`there is no block at ${at} of ${path}`);
+    blocks.push(place);
+    at += place.bytes;
+  }
+  return blocks;
 }
