@@ -194,6 +194,26 @@ describe("writing", () => {
     expect((await answer(["export", second])).out).toBe(before);
   });
 
+  test("salvage brings all but the damaged block into a new store, and tells what is lost", async () => {
+    const dir = await store();
+    const events = linesOf((await answer(["export", dir])).out);
+    const whole = await answer(["salvage", dir, `${dir}-whole`]);
+    expect([whole.code, whole.out]).toEqual([0, has("Nothing is lost")]);
+    const [name = ""] = await readdir(join(dir, "parts"));
+    const part = join(dir, "parts", name);
+    const bytes = await readFile(part);
+    // Two bits: one alone can be mended.
+    bytes[3000] = (bytes[3000] ?? 0) ^ 5;
+    await writeFile(part, bytes);
+    const { code, out } = await answer(["salvage", dir, `${dir}-saved`]);
+    expect([code, out]).toEqual([1, has("LOST eventlog.events, positions")]);
+    expect((await answer(["verify", `${dir}-saved`])).code).toBe(0);
+    const saved = linesOf((await answer(["export", `${dir}-saved`])).out);
+    expect(saved.length).toBeGreaterThan(30);
+    expect(events).toEqual(expect.arrayContaining(saved));
+    expect((await answer(["salvage", dir, join(dir, "within")])).code).toBe(2);
+  });
+
   test("scrub verifies as the writer", async () => {
     const dir = await store();
     const { code, out } = await answer(["scrub", dir, "--bytes-per-second", "100000000", "--json"]);

@@ -1,6 +1,5 @@
-import { relative, resolve } from "node:path";
-import { EhdbError } from "@ehdb/contracts";
 import { restoreStore } from "@ehdb/l0";
+import { assertOutside } from "../assert-outside.ts";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { exit } from "../exit-codes.ts";
@@ -63,11 +62,3 @@ export const restore: Command = {
     return exit.fine;
   },
 };
-
-/** A copy within what it's copied from would be a part of it. */
-function assertOutside(from: string, to: string): void {
-  if (/^(\.\.|\/|[A-Za-z]:)/.test(relative(resolve(from), resolve(to)))) return;
-  throw new EhdbError("INVALID_OPTION", `${to} lies within ${from}: give a directory beside it, best on another disk`, {
-    to,
-  });
-}

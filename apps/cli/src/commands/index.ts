@@ -4,6 +4,7 @@ import { exportEvents } from "./export.ts";
 import { importEvents } from "./import.ts";
 import { inspect } from "./inspect.ts";
 import { merge, scavenge } from "./merge.ts";
+import { salvage } from "./salvage.ts";
 import { scrub } from "./scrub.ts";
 import { stats } from "./stats.ts";
 import { tail } from "./tail.ts";
@@ -22,4 +23,5 @@ export const commands: readonly Command[] = [
   scavenge,
   backup,
   restore,
+  salvage,
 ];
