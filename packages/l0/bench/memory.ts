@@ -47,7 +47,8 @@ export const memory: Bench = {
 /** How much more memory is in use with the engine open than before, its block cache left out. */
 async function residentBytes(context: BenchContext, count: number): Promise<number> {
   const payloads = seededPayloads(payloadSeed, 256);
-  const options = { sealMaxCommits: commitsAPart, blockCacheBytes: MIB };
+  // Merges would make few of them.
+  const options = { sealMaxCommits: commitsAPart, blockCacheBytes: MIB, background: false };
   return await withEngine(context, options, async (writer, dir) => {
     await fill(writer, count * commitsAPart, (i) => [`key-${i % 997}`, payloads[i % payloads.length] as Uint8Array]);
     await writer.seal();
