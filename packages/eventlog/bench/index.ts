@@ -7,10 +7,12 @@ import { manyStreams } from "./many-streams.ts";
 import { replay } from "./replay.ts";
 import { sealOverhead } from "./seal-overhead.ts";
 import { streamRead } from "./stream-read.ts";
+import { sustained } from "./sustained.ts";
 
 export const benches: readonly Bench[] = [
   append,
   appendBatch,
+  sustained,
   appendGrowth,
   openGrowth,
   sealOverhead,

@@ -4,13 +4,21 @@ import { openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
 
 export const LOG = "events";
+export const MAP = "state";
 export type Options = Omit<EngineOptions, "dir" | "datasets">;
 
 export function open(dir: string, options: Options): Promise<DurableEngine> {
-  return openEngine({ ...options, dir, datasets: [{ name: LOG, order: "by-sort" }] });
+  return openEngine({
+    ...options,
+    dir,
+    datasets: [
+      { name: LOG, order: "by-sort" },
+      { name: MAP, order: "by-key" },
+    ],
+  });
 }
 
-/** Calls with a new engine of one log; closes and removes it afterwards. */
+/** Calls with a new engine of a log and a map; closes and removes it afterwards. */
 export async function withEngine<T>(
   { directory }: BenchContext,
   options: Options,

@@ -1,16 +1,25 @@
 import { realHost } from "@ehdb/host";
 import type { File, Files, Host, OpenMode } from "@ehdb/host";
 
-/** This machine, counting the reads of files. */
-export interface CountingHost {
-  readonly host: Host;
-  /** Reads, and the bytes that they gave, since it was last called. */
-  readonly take: () => { reads: number; bytes: number };
+interface Counted {
+  reads: number;
+  /** That they gave. */
+  bytes: number;
+  writtenBytes: number;
 }
 
-export function countingHost(): CountingHost {
+/** This machine, counting the reads and writes of files. What jobs do in other threads isn't counted. */
+export interface CountingHost {
+  readonly host: Host;
+  /** Since it was last called. */
+  readonly take: () => Counted;
+}
+
+/** Counts only files whose path matches. */
+export function countingHost(counts: RegExp = /^/): CountingHost {
   const real = realHost();
-  let counted = { reads: 0, bytes: 0 };
+  const none = (): Counted => ({ reads: 0, bytes: 0, writtenBytes: 0 });
+  let counted = none();
   const counting = (file: File): File =>
     new Proxy(file, {
       get(target, name): unknown {
@@ -22,13 +31,22 @@ export function countingHost(): CountingHost {
             return bytes;
           };
         }
+        if (name === "write") {
+          return async (from: Uint8Array, position: number): Promise<void> => {
+            await target.write(from, position);
+            counted.writtenBytes += from.length;
+          };
+        }
         return bound(target, name);
       },
     });
   const files: Files = new Proxy(real.files, {
     get(target, name): unknown {
       if (name === "open")
-        return async (path: string, mode: OpenMode): Promise<File> => counting(await target.open(path, mode));
+        return async (path: string, mode: OpenMode): Promise<File> => {
+          const file = await target.open(path, mode);
+          return counts.test(path) ? counting(file) : file;
+        };
       return bound(target, name);
     },
   });
@@ -36,7 +54,7 @@ export function countingHost(): CountingHost {
     host: { ...real, files },
     take: () => {
       const taken = counted;
-      counted = { reads: 0, bytes: 0 };
+      counted = none();
       return taken;
     },
   };

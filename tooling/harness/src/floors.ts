@@ -2,7 +2,7 @@
  * The floors: bare loops that do only the unavoidable work, over Node's own files. They share no code with any engine, and
  * stand in this one file so that they can be read in one go. Each proves that it did the work.
  */
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, read, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, read, readSync, write, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
@@ -11,6 +11,7 @@ import type { WorkProof } from "./work-proof.ts";
 
 const dataSync = promisify(fdatasync);
 const readAt = promisify(read);
+const writeAt = promisify(write);
 const chunkBytes = 256 * 1024;
 
 /** Calls in groups: nanoseconds a call of each group, and calls a second over the whole. */
@@ -114,7 +115,7 @@ export async function copyAndWrite(path: string, records: readonly Uint8Array[],
 /**
  * Durable appends with `inFlight` callers, each waiting for its own before the next one: while one positioned write is synced,
  * what the callers hand in next is gathered, and goes out as one write. `encode` makes a caller's record, the same as the one given,
- * inside the timed region.
+ * inside the timed region. `committed` is handed what was synced, and the next sync waits for what it returns.
  */
 export async function groupCommit(
   path: string,
@@ -122,6 +123,7 @@ export async function groupCommit(
   count: number,
   inFlight: number,
   encode: (index: number) => Uint8Array = (index) => records[index % records.length] as Uint8Array,
+  committed?: (bytes: Uint8Array) => Promise<void> | undefined,
 ): Promise<LatencyFigure> {
   const bytes = totalBytes(records, count);
   await zeroFilled(path, bytes);
@@ -142,6 +144,7 @@ export async function groupCommit(
         position += writeSync(file, joined, 0, joined.length, position);
         await dataSync(file);
         for (const resolve of waiters) resolve();
+        await committed?.(joined);
         await turn();
       }
       running = false;
@@ -168,6 +171,58 @@ export async function groupCommit(
     return { perSecond: (count * 1000) / (performance.now() - start), millis };
   } finally {
     closeSync(file);
+  }
+}
+
+/** Of `groupCommitTwice`: so many pieces may wait to be written again; beyond it appends wait. */
+const mostWaiting = 3;
+
+/**
+ * The same by a store that keeps what it has logged: every byte is written and synced a second time, into files of `pieceBytes`, a
+ * slice at a time in the thread pool, while appends go on. `path` gets a suffix for each. All is written when it resolves; the figure
+ * ends with the last append, as does that of a store that is behind by as much.
+ */
+export async function groupCommitTwice(
+  path: string,
+  records: readonly Uint8Array[],
+  count: number,
+  inFlight: number,
+  pieceBytes: number,
+  encode: (index: number) => Uint8Array,
+): Promise<LatencyFigure> {
+  const [files, waiting]: [number[], Promise<void>[]] = [[], []];
+  let [piece, pieceLength, writtenAgain]: [Uint8Array[], number, number] = [[], 0, 0];
+  let lane: Promise<void> = Promise.resolve();
+  const writeAgain = async (pieces: readonly Uint8Array[], file: number): Promise<void> => {
+    const bytes = Buffer.concat(pieces);
+    for (let at = 0; at < bytes.length;) {
+      const { bytesWritten } = await writeAt(file, bytes, at, Math.min(4 * chunkBytes, bytes.length - at), at);
+      at += bytesWritten;
+    }
+    await dataSync(file);
+    writtenAgain += bytes.length;
+  };
+  const next = (): void => {
+    const [pieces, file] = [piece, openSync(`${path}.${files.length}`, "w")];
+    files.push(file);
+    [piece, pieceLength] = [[], 0];
+    lane = lane.then(() => writeAgain(pieces, file));
+    waiting.push(lane);
+    void lane.then(() => waiting.shift());
+  };
+  try {
+    const figure = await groupCommit(path, records, count, inFlight, encode, (bytes) => {
+      piece.push(bytes);
+      pieceLength += bytes.length;
+      if (pieceLength >= pieceBytes) next();
+      return waiting.length >= mostWaiting ? waiting[0] : undefined;
+    });
+    if (pieceLength > 0) next();
+    await lane;
+    assertCount("group commit, bytes written again", writtenAgain, totalBytes(records, count));
+    return figure;
+  } finally {
+    for (const file of files) closeSync(file);
   }
 }
 

@@ -22,8 +22,8 @@ describe("a counting host", () => {
     await file.read(into, 0);
     await file.read(into, 800);
     expect(into[399]).toBe(7);
-    expect(take()).toEqual({ reads: 2, bytes: 600 });
-    expect(take()).toEqual({ reads: 0, bytes: 0 });
+    expect(take()).toEqual({ reads: 2, bytes: 600, writtenBytes: 0 });
+    expect(take()).toEqual({ reads: 0, bytes: 0, writtenBytes: 0 });
     await file.close();
   });
 
@@ -37,6 +37,17 @@ describe("a counting host", () => {
     expect(file.path).toBe(path);
     await file.close();
     expect(await host.files.list(directory)).toEqual(["written"]);
-    expect(take()).toEqual({ reads: 0, bytes: 0 });
+    expect(take()).toEqual({ reads: 0, bytes: 0, writtenBytes: 3 });
+  });
+
+  it("leaves out files whose path doesn't match", async () => {
+    const { host, take } = countingHost(/wanted$/);
+    for (const name of ["wanted", "other"]) {
+      const file = await host.files.open(join(directory, name), "create");
+      await file.write(Buffer.from(name), 0);
+      await file.read(Buffer.alloc(3), 0);
+      await file.close();
+    }
+    expect(take()).toEqual({ reads: 1, bytes: 3, writtenBytes: 6 });
   });
 });

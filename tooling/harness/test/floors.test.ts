@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -6,6 +6,7 @@ import {
   copyAndWrite,
   copyLoop,
   groupCommit,
+  groupCommitTwice,
   readAndVerify,
   readPoints,
   readPointsBlocking,
@@ -46,6 +47,18 @@ describe("floors do their work", () => {
       const expected = Buffer.concat([...records, ...records, ...records, ...records.slice(0, 10)]);
       expect(readFileSync(path()).equals(expected)).toBe(true);
     }
+  });
+
+  it("group commit that writes twice has every byte in two files, in pieces", async () => {
+    const encode = (index: number): Uint8Array => records[index % records.length] as Uint8Array;
+    await groupCommitTwice(path(), records, 300, 8, 8192, encode);
+    const [first, ...pieces] = readdirSync(directory)
+      .sort((a, b) => Number(a.slice("floor.".length)) - Number(b.slice("floor.".length)))
+      .map((name) => readFileSync(join(directory, name)));
+    expect(first?.equals(Buffer.concat(Array.from({ length: 10 }, () => records).flat()))).toBe(true);
+    expect(pieces.length).toBeGreaterThan(8);
+    for (const piece of pieces.slice(0, -1)) expect(piece.length).toBeGreaterThanOrEqual(8192);
+    expect(Buffer.concat(pieces).equals(first as Buffer)).toBe(true);
   });
 
   it("copying goes over every record, a length before each", async () => {
