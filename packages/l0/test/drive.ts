@@ -1,6 +1,6 @@
 import { engineRuleDatasets, engineRuleDedupeWindow, KIB } from "@ehdb/contracts";
 import { simulatedHost } from "@ehdb/host";
-import type { SimulatedHost } from "@ehdb/host";
+import type { Host, SimulatedHost } from "@ehdb/host";
 import { openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
 import { onTestFailed } from "vitest";
@@ -18,7 +18,7 @@ export async function stage(options: Partial<EngineOptions> = {}, seed = 1): Pro
 }
 
 /** The same directory again, on what is left of the machine. */
-export async function openOn(host: SimulatedHost, options: Partial<EngineOptions> = {}): Promise<DurableEngine> {
+export async function openOn(host: Host, options: Partial<EngineOptions> = {}): Promise<DurableEngine> {
   return await openEngine({
     dir: "/store",
     datasets: engineRuleDatasets,
