@@ -281,7 +281,7 @@ describe("a seal", () => {
     const { files, clock, random } = host;
     const garbage = { run: () => Promise.resolve(new Uint8Array(8000)), close: () => Promise.resolve() };
     const workers = garbage as unknown as Host["workers"];
-    const engine = await openOn({ files, clock, random, workers } as SimulatedHost, { sealMaxCommits: 1 });
+    const engine = await openOn({ files, clock, random, workers }, { sealMaxCommits: 1 });
     await append(engine, "a");
     expect(await codeOf(engine.seal())).toBe("CORRUPT");
     await host.settle();
@@ -333,7 +333,7 @@ describe("opens", () => {
       const host = simulatedHost({ seed: nth });
       const { clock, random, workers } = host;
       const files = failingAfterCurrent(host);
-      expect(await codeOf(openOn({ files, clock, random, workers } as SimulatedHost))).toBe("IO_ERROR");
+      expect(await codeOf(openOn({ files, clock, random, workers }))).toBe("IO_ERROR");
       host.crashAt({ operation: "rename", path: /CURRENT/, nth });
       void openOn(host).catch(() => undefined);
       await host.whenFrozen();
