@@ -149,7 +149,7 @@ async function once<T>(context: ResumedContext, ask: (moment: Moment) => Promise
 async function* resumed<T extends { readonly revision: number }, O>(
   context: ResumedContext,
   options: O,
-  read: (moment: Moment, rest: O, since: number | undefined) => Batches<T>,
+  read: (moment: Moment, rest: O, since: number) => Batches<T>,
   behind: (rest: O, records: readonly T[]) => O | undefined,
   isRising: boolean,
 ): AsyncGenerator<readonly T[]> {
@@ -157,9 +157,10 @@ async function* resumed<T extends { readonly revision: number }, O>(
   let revision: number | undefined;
   while (rest !== undefined) {
     const moment = context.hold();
+    // Of the first moment, also when nothing could be given of it.
+    revision ??= moment.revision;
     try {
       for await (const all of read(moment, rest, revision)) {
-        revision ??= moment.revision;
         const records = isRising ? upTo(all, revision) : all;
         if (records.length > 0) {
           rest = behind(rest, records);
