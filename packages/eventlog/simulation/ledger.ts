@@ -109,9 +109,11 @@ export class Ledger {
   opened(found: Found): void {
     const { position, epoch } = found;
     this.#doubtful = this.#doubts();
+    const hides: Call[] = [];
     for (const call of this.#calls.splice(0)) {
-      if (call.answer.says === "nothing") this.#lookFor(call, found);
-      else this.#settle(call);
+      if (call.answer.says !== "nothing") this.#settle(call);
+      else if (call.kind === "truncate" || call.kind === "delete") hides.push(call);
+      else this.#lookFor(call, found);
     }
     // The disk failed while one was written: a recovery may show it all the same.
     for (const call of this.#perhapsReclaimed.splice(0)) this.#lookFor(call, found);
@@ -122,6 +124,8 @@ export class Ledger {
     this.epoch = Math.max(this.epoch, epoch);
     this.#cuts.push({ epoch, position });
     if (this.model.position > position) this.#cut(position);
+    // They may have come before what the crash took back, and don't rest on that then.
+    for (const call of hides) this.#lookFor(call, found);
     if (this.model.position < position)
       this.fail(`after recovery there are ${position} events, and nobody asked for more than ${this.model.position}`);
     this.acknowledge(position);
