@@ -24,6 +24,8 @@ export interface AppendCall extends Asked {
   readonly events: readonly NewEvent[];
   readonly expect: Expectation;
   readonly mayAbort: boolean;
+  /** In one commit with something else. */
+  readonly isStaged: boolean;
   /** What it is told is durable when it's told. */
   isFirm: boolean;
 }
@@ -54,6 +56,8 @@ export type Call = AppendCall | TruncateCall | DeleteCall | ReclaimCall;
 
 export const types: readonly string[] = ["placed", "paid", "sent", "späte Lieferung"];
 const hotStreams = ["order-1", "order-10", "person-é", "a\u{10000}"];
+/** That only staged appends write to. */
+const sharedStreams = ["shared-1", "shared-2", "shared-3"];
 const coldStreams = 40;
 const mostRemembered = 30;
 const nothing: Answer = { says: "nothing" };
@@ -66,6 +70,7 @@ export class Calls {
   readonly #repeatable: AppendCall[] = [];
   /** About what is there, as far as a caller may know: mostly right. */
   readonly #heads: Map<string, number> = new Map();
+  #lastStaged: AppendCall | undefined;
   #next = 1;
 
   constructor(random: Random, scale: Scale) {
@@ -89,6 +94,33 @@ export class Calls {
       this.#event(number, place, hasIds && random.chance(0.97)),
     );
     return this.#remembered(number, stream, events, this.#expectation(stream));
+  }
+
+  /** Now and then the one before, when that was of one event: ids of several are known together only. */
+  staged(): AppendCall {
+    const random = this.#random;
+    const number = this.#next++;
+    const before = this.#lastStaged;
+    const isRepeat = before?.events.length === 1 && random.chance(0.2);
+    const stream = isRepeat ? before.stream : random.pick(sharedStreams);
+    const head = this.#heads.get(stream) ?? 0;
+    const count = random.chance(0.6) ? 1 : random.between(2, 5);
+    const hasIds = random.chance(0.5);
+    const call: AppendCall = {
+      kind: "append",
+      number,
+      stream,
+      events: isRepeat
+        ? before.events
+        : Array.from({ length: count }, (_, place) => this.#event(number, place, hasIds)),
+      expect: isRepeat ? "any" : random.pick<Expectation>(["any", "any", head, head, head + 1]),
+      mayAbort: false,
+      isStaged: true,
+      isFirm: false,
+      answer: nothing,
+    };
+    if (!isRepeat) this.#lastStaged = call;
+    return call;
   }
 
   /** One of before, word for word or changed; undefined when there is none yet. */
@@ -152,6 +184,7 @@ export class Calls {
       events,
       expect,
       mayAbort,
+      isStaged: false,
       isFirm: false,
       answer: nothing,
     };

@@ -27,6 +27,10 @@ export const countNames = [
   "calls",
   "appends",
   "severalAtOnce",
+  "staged",
+  "stagedAgain",
+  "stagedConflicts",
+  "crashInStaged",
   "duplicates",
   "conflicts",
   "conflictsOfDeleted",
@@ -94,6 +98,10 @@ export interface Run {
   readError: number;
   /** Calls that hide something and have no answer yet. */
   hiding: number;
+  /** Staged appends that have no answer yet. */
+  staging: number;
+  /** Calls without an answer that may wait, in the log, for something to be looked up; and those behind them. */
+  lined: number;
 }
 
 /** One incarnation of the log at work. */

@@ -27,6 +27,11 @@ export function differsFrom(model: Model, found: Found): string | undefined {
     const wrongThere = differsInAll(events, model.eventsOf(stream), model);
     if (wrongThere !== undefined) return `in stream ${stream} ${wrongThere}`;
   }
+  for (const key of new Set([...found.beside.keys(), ...model.beside.keys()])) {
+    const [is, ought] = [found.beside.get(key), model.beside.get(key)];
+    if (is !== ought)
+      return `of a staged append there is ${is ?? "nothing"} under ${key}, and must be ${ought ?? "nothing"}`;
+  }
   return undefined;
 }
 

@@ -1,4 +1,5 @@
-import type { ConsumerInfo, EventLog, StreamInfo } from "@ehdb/contracts";
+import type { ConsumerInfo, EventLog, MapDataset, StreamInfo } from "@ehdb/contracts";
+import { keptBeside } from "./beside.ts";
 import type { AppendCall } from "./calls.ts";
 import { contentOf, seen } from "./events.ts";
 import type { Seen } from "./events.ts";
@@ -13,6 +14,8 @@ export class Found {
   readonly events: readonly Seen[];
   /** Some streams, read by themselves. */
   readonly streams: ReadonlyMap<string, readonly Seen[]>;
+  /** What somebody else keeps in the log's engine. */
+  readonly beside: ReadonlyMap<string, string>;
 
   private constructor(found: Omit<Found, "timeOf">) {
     this.epoch = found.epoch;
@@ -22,9 +25,15 @@ export class Found {
     this.infos = found.infos;
     this.events = found.events;
     this.streams = found.streams;
+    this.beside = found.beside;
   }
 
-  static async in(log: EventLog, names: readonly string[], read: readonly string[]): Promise<Found> {
+  static async in(
+    log: EventLog,
+    names: readonly string[],
+    read: readonly string[],
+    other?: MapDataset,
+  ): Promise<Found> {
     const events: Seen[] = [];
     for await (const batch of log.scan().batches()) events.push(...batch.map(seen));
     const infos = new Map<string, StreamInfo>();
@@ -35,8 +44,18 @@ export class Found {
       for await (const event of log.readStream(name)) all.push(seen(event));
       streams.set(name, all);
     }
+    const beside = other === undefined ? new Map<string, string>() : await keptBeside(other);
     const { epoch, position, firstPosition } = log;
-    return new Found({ epoch, position, firstPosition, consumers: await log.consumers(), infos, events, streams });
+    return new Found({
+      epoch,
+      position,
+      firstPosition,
+      consumers: await log.consumers(),
+      infos,
+      events,
+      streams,
+      beside,
+    });
   }
 
   /** When this append was done, if it stands at a position. */

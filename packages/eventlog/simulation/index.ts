@@ -1,6 +1,7 @@
 import type { Simulation, SimulationResult } from "@ehdb/harness";
 import { simulatedHost } from "@ehdb/host";
 import { openEventLog } from "../src/index.ts";
+import { closeLog } from "./beside.ts";
 import { Calls } from "./calls.ts";
 import { noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -50,6 +51,8 @@ export async function run(seed: number): Promise<RunResult> {
     recoveries: 0,
     readError: settings.faults.readError ?? 0,
     hiding: 0,
+    staging: 0,
+    lined: 0,
   };
   for (let left = random.between(1, 3); left > 0; left--) {
     const name = `follower ${left}`;
@@ -83,7 +86,7 @@ async function lastLook(run: Run): Promise<void> {
     const log = await open(run);
     if (log === "failed") return;
     if (log !== "frozen") {
-      await alone(run, "the last close", async () => await log.close());
+      await alone(run, "the last close", async () => await closeLog(log));
       return;
     }
     run.host = run.host.crash();
@@ -113,6 +116,10 @@ export const simulation: Simulation = {
     "poisonings",
     "roomAgain",
     "severalAtOnce",
+    "staged",
+    "stagedAgain",
+    "stagedConflicts",
+    "crashInStaged",
     "duplicates",
     "conflicts",
     "conflictsOfDeleted",

@@ -1,6 +1,7 @@
 import { Stage } from "@ehdb/harness";
 import type { StageEnd } from "@ehdb/harness";
 import type { DurableEventLog } from "../src/index.ts";
+import { closeLog } from "./beside.ts";
 import { consumer, consumerNames } from "./consumers.ts";
 import { atWork, codeOf, describe, inspect } from "./context.ts";
 import type { Run, Work } from "./context.ts";
@@ -46,11 +47,12 @@ function afterwards(run: Run): boolean {
   if (run.host.frozen) {
     run.plan.count(run.counts);
     if (run.hiding > 0) run.counts.crashInHiding++;
+    if (run.staging > 0) run.counts.crashInStaged++;
   }
   const isKill = run.random.chance(0.25);
   run.host = isKill ? run.host.kill() : run.host.crash(run.random.chance(0.2) ? "nothing" : undefined);
   if (isKill) run.counts.kills++;
-  run.hiding = 0;
+  run.hiding = run.staging = run.lined = 0;
   run.host.faults.readError = run.readError;
   return true;
 }
@@ -108,7 +110,7 @@ async function close(run: Run, log: DurableEventLog): Promise<"frozen" | "failed
     if (random.chance(0.5)) await new Promise<void>((resolve) => void host.clock.timer(5, resolve));
     const calls = random.chance(0.6) ? burst(working, 5) : Promise.resolve();
     working.closing = true;
-    const closing = log.close();
+    const closing = closeLog(log);
     await Promise.all([calls, closing, ...following]);
     counts.closes++;
     if (log.engine.state !== "closed") ledger.fail(`after close the state is ${log.engine.state}`);

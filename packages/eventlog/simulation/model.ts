@@ -1,4 +1,5 @@
 import type { AppendResult, Expectation, NewEvent, StreamInfo } from "@ehdb/contracts";
+import { putOf } from "./beside.ts";
 import type { AppendCall, DeleteCall, ReclaimCall, TruncateCall } from "./calls.ts";
 import { contentOf } from "./events.ts";
 
@@ -26,7 +27,7 @@ interface ModelStream {
 }
 
 type Entry =
-  | { readonly kind: "append"; readonly stream: string; readonly events: readonly NewEvent[]; readonly time: number }
+  | (Pick<AppendCall, "kind" | "number" | "stream" | "events" | "isStaged"> & { readonly time: number })
   | { readonly kind: "hide"; readonly stream: string; readonly firstVersion: number; readonly deletedAt: number }
   | { readonly kind: "reclaim"; readonly firstPosition: number };
 
@@ -43,6 +44,8 @@ export class Model {
   /** The first version that each stream shows, for those that hide any. Replaced when it changes. */
   firstVersions: ReadonlyMap<string, number> = new Map();
   firstPosition = 1;
+  /** What staged appends have put beside the log. */
+  readonly beside: Map<string, string> = new Map();
   readonly #streams: Map<string, ModelStream> = new Map();
   readonly #entries: Entry[] = [];
   readonly #window: number;
@@ -120,7 +123,11 @@ export class Model {
 
   apply(entry: Entry): AppendResult | undefined {
     this.#entries.push(entry);
-    if (entry.kind === "append") return this.#append(entry);
+    if (entry.kind === "append") {
+      const { key, text } = putOf(entry);
+      if (entry.isStaged) this.beside.set(key, text);
+      return this.#append(entry);
+    }
     if (entry.kind === "reclaim") this.firstPosition = entry.firstPosition;
     else {
       const stream = this.#stream(entry.stream);

@@ -3,6 +3,29 @@ import type { Mutant } from "@ehdb/harness";
 /** Defects to be planted in the sources, one at a time: what the simulation doesn't find among them, it can't see. */
 export const mutants: readonly Mutant[] = [
   {
+    name: "a staged append is a commit of its own",
+    file: "appends.ts",
+    find: "    this.#stager.stage(batch, stream, events);\n    if (expect ===",
+    replace:
+      "    void this.#context.engine.commit((own) => this.#stager.stage(own, stream, events)).catch(() => undefined);\n    if (expect ===",
+    seeds: 20,
+  },
+  {
+    name: "the last of several staged events is a commit of its own",
+    file: "appends.ts",
+    find: "    this.#stager.stage(batch, stream, events);\n    if (expect ===",
+    replace:
+      "    const alone = events.length > 1 ? events.slice(-1) : [];\n    this.#stager.stage(batch, stream, events.slice(0, events.length - alone.length));\n    if (alone.length > 0) void this.#context.engine.commit((own) => this.#stager.stage(own, stream, alone)).catch(() => undefined);\n    if (expect ===",
+    seeds: 50,
+  },
+  {
+    name: "a staged append expects nothing",
+    file: "appends.ts",
+    find: "    batch.expect(dataset.events, stream, expectation ?? expect);\n",
+    replace: "",
+    seeds: 50,
+  },
+  {
     name: "a truncation shows before it is durable",
     file: "streams.ts",
     find: "      await engine.commit(stage);\n      await engine.flush();\n",

@@ -1,6 +1,6 @@
 import { Stage } from "@ehdb/harness";
-import { openEventLog } from "../src/index.ts";
 import type { DurableEventLog, EventLogOptions } from "../src/index.ts";
+import { beside, openLog } from "./beside.ts";
 import { codeOf, describe, mayHappen } from "./context.ts";
 import type { Run } from "./context.ts";
 import { differs } from "./differences.ts";
@@ -34,7 +34,7 @@ export async function open(run: Run): Promise<DurableEventLog | NotOpened> {
     const opened = await alone(
       run,
       "openEventLog",
-      async () => await unlessDiskFails(run, () => openEventLog(optionsOf(run))),
+      async () => await unlessDiskFails(run, () => openLog(optionsOf(run), run.settings.isShared)),
     );
     if (opened === "frozen") counts.crashInRecovery++;
     if (opened === "frozen" || opened === "failed") return opened;
@@ -136,8 +136,9 @@ async function look(run: Run, log: DurableEventLog): Promise<undefined> {
   const { model } = ledger;
   if (log.engine.state === "read-only") await lookReadOnly(run, log);
   else {
+    const other = run.settings.isShared ? log.engine.map(beside.name) : undefined;
     const read = Array.from({ length: 4 }, () => calls.stream());
-    const found = await Found.in(log, [...new Set([...model.streams, ...read])], read);
+    const found = await Found.in(log, [...new Set([...model.streams, ...read])], read, other);
     ledger.opened(found);
     await lookBackwards(run, log, random.pick(read));
   }

@@ -19,6 +19,8 @@ export interface Settings {
   readonly trouble: Trouble;
   readonly lives: number;
   readonly encrypted: boolean;
+  /** Somebody else keeps something in the log's engine. */
+  readonly isShared: boolean;
   readonly options: Omit<EventLogOptions, "dir" | "host" | "encryption">;
   readonly dedupeWindow: number;
   readonly faults: Partial<Faults>;
@@ -64,6 +66,7 @@ export function drawSettings(random: Random): Settings {
       manifestRetain: random.pick([1, 2, 32]),
       blockingSync: random.chance(0.1),
     },
+    isShared: random.chance(0.5),
   };
 }
 

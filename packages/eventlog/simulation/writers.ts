@@ -1,5 +1,6 @@
 import type { AppendResult, StreamInfo } from "@ehdb/contracts";
 import type { AppendCall, Call, DeleteCall, ReclaimCall, TruncateCall } from "./calls.ts";
+import { commitStaged } from "./staged.ts";
 import { codeOf, excuse, inspect, mayHappen, takes } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 
@@ -10,11 +11,12 @@ export async function writer(work: Work, operations: number): Promise<void> {
   for (let left = operations; left > 0 && takes(work); left--) {
     inspect(work);
     const choice = random.integer(100);
-    if (choice < 28) await perform(work, run.calls.append());
+    if (choice < 22) await perform(work, run.calls.append());
+    else if (choice < 28) await perform(work, staged(work));
     else if (choice < 52) await burst(work, random.chance(0.15) ? random.between(15, 40) : random.between(3, 12));
     else if (choice < 64) await perform(work, run.calls.repeat() ?? run.calls.append());
     else if (choice < 74) await perform(work, run.calls.hide());
-    else if (choice < 78) await perform(work, run.calls.reclaim(work.log.position));
+    else if (choice < 78) await perform(work, reclaiming(work));
     else if (choice < 81) await ready(work);
     else if (choice < 84) await flush(work);
     else if (choice < 86) await giveUp(work);
@@ -32,10 +34,21 @@ export async function burst(work: Work, count: number): Promise<void> {
     const choice = random.integer(20);
     if (choice < 4) done.push(perform(work, calls.repeat() ?? calls.append()));
     else if (choice < 7 && hides) done.push(perform(work, calls.hide()));
-    else if (choice < 8 && hides) done.push(perform(work, calls.reclaim(work.log.position)));
+    else if (choice < 8 && hides) done.push(perform(work, reclaiming(work)));
+    else if (choice < 11) done.push(perform(work, staged(work)));
     else done.push(perform(work, calls.append()));
   }
   await Promise.all(done);
+}
+
+/** A commit doesn't wait for what the log looks up for those before it: an append that would overtake them isn't staged. */
+function staged({ run: { calls, settings, lined } }: Work): AppendCall {
+  return settings.isShared && lined === 0 ? calls.staged() : calls.append();
+}
+
+/** The log doesn't wait for what others have staged, and a reclaim goes by what is there. */
+function reclaiming({ run: { calls, staging }, log }: Work): Call {
+  return staging === 0 ? calls.reclaim(log.position) : calls.append();
 }
 
 /** Drawn and called in one turn, so that the ledger's order is the log's. */
@@ -44,6 +57,8 @@ async function perform(work: Work, call: Call): Promise<void> {
   run.counts.calls++;
   await stage.step(`call ${call.number}, ${call.kind}`, async () => {
     run.ledger.ask(call);
+    const isLined = run.lined > 0 || call.kind !== "append" || call.expect === "none" || call.expect === "exists";
+    if (isLined) run.lined++;
     if (call.kind === "append") await append(work, call);
     else {
       // A hide whose last look at the disk fails was done all the same, and nobody could tell.
@@ -52,6 +67,7 @@ async function perform(work: Work, call: Call): Promise<void> {
         else await hide(work, call);
       });
     }
+    if (isLined) run.lined--;
     run.calls.learn(call);
     inspect(work);
   });
@@ -68,25 +84,24 @@ async function withoutReadErrors(run: Run, work: () => Promise<void>): Promise<v
 async function append(work: Work, call: AppendCall): Promise<void> {
   const { run, log } = work;
   const { ledger, counts } = run;
-  const { stream, events, expect } = call;
-  const controller = new AbortController();
+  const { stream, events } = call;
   const { asyncTurns } = run;
   const isAsync = run.durability === "async";
   const isBack = log.position > 0 && ledger.model.info(stream).isDeleted;
   let result: AppendResult;
   try {
-    const given = events.length === 1 && call.number % 2 === 0 ? (events[0] as (typeof events)[number]) : events;
-    const appending = log.append(stream, given, { expect, ...(call.mayAbort ? { signal: controller.signal } : {}) });
-    // One that waits for its turn is given up; one that was taken in can't be.
-    if (call.mayAbort) controller.abort();
-    result = await appending;
+    if (call.isStaged) result = await commitStaged(work, call);
+    else result = await plain(work, call);
   } catch (error) {
     call.isFirm = !isAsync && run.asyncTurns === asyncTurns;
     return refused(work, call, error);
   }
-  if (result.isDuplicate) counts.duplicates++;
-  else {
+  if (result.isDuplicate) {
+    counts.duplicates++;
+    if (call.isStaged) counts.stagedAgain++;
+  } else {
     counts.appends++;
+    if (call.isStaged) counts.staged++;
     if (events.length > 1) counts.severalAtOnce++;
     if (isBack) counts.revivals++;
   }
@@ -95,6 +110,15 @@ async function append(work: Work, call: AppendCall): Promise<void> {
   if (log.position < result.position && log.engine.state === "open")
     ledger.fail(`position ${result.position} was answered, and the log ends at ${log.position}`);
   ledger.heard(call, { says: "appended", result });
+}
+
+async function plain({ log }: Work, { stream, events, expect, number, mayAbort }: AppendCall): Promise<AppendResult> {
+  const controller = new AbortController();
+  const given = events.length === 1 && number % 2 === 0 ? (events[0] as (typeof events)[number]) : events;
+  const appending = log.append(stream, given, { expect, ...(mayAbort ? { signal: controller.signal } : {}) });
+  // One that waits for its turn is given up; one that was taken in can't be.
+  if (mayAbort) controller.abort();
+  return await appending;
 }
 
 async function hide(work: Work, call: TruncateCall | DeleteCall): Promise<void> {
@@ -141,6 +165,7 @@ function refused(work: Work, call: Call, error: unknown): void {
     if (code === "ID_REUSED") counts.idsReused++;
     else if (code === "OUT_OF_RANGE") counts.outOfRange++;
     else if (data["isDeleted"] === true) counts.conflictsOfDeleted++;
+    else if (call.kind === "append" && call.isStaged) counts.stagedConflicts++;
     else counts.conflicts++;
     const isJudged = call.kind === "append" || work.log.engine.state !== "poisoned";
     return ledger.heard(call, isJudged ? { says: "no", code, data } : { says: "refused", code });
