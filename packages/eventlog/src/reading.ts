@@ -19,23 +19,20 @@ export async function* streamPages(
   context.assertOpen();
   throwIfAborted(signal, "readStream()");
   const { firstVersion } = await streams.load(stream);
-  const firstPosition = events.first;
   const { epoch } = engine.recovery;
   const selection = { wants: undefined, isAnyStream: false, left: limit };
   if (limit === 0) return;
   if (isForwards) {
-    const least = Math.max(from ?? 1, firstVersion);
-    const first = await versionAfter(events, stream, firstPosition - 1, least);
-    for await (const records of events.read(stream, { from: first })) {
+    for await (const records of events.read(stream, { from: Math.max(from ?? 1, firstVersion) })) {
       yield* pagesOf(context, records, selection, epoch);
       if (selection.left === 0) return;
     }
     return;
   }
   for await (const records of events.read(stream, backwards(from))) {
-    const kept = whilst(records, ({ version, sort }) => version >= firstVersion && sort >= firstPosition);
-    yield* pagesOf(context, kept, selection, epoch);
-    if (kept.length < records.length || selection.left === 0) return;
+    const hidden = records.findIndex(({ version }) => version < firstVersion);
+    yield* pagesOf(context, hidden < 0 ? records : records.slice(0, hidden), selection, epoch);
+    if (hidden >= 0 || selection.left === 0) return;
   }
 }
 
@@ -45,8 +42,8 @@ export async function* logPages(context: LogContext, request: ScanRequest): Asyn
   const { events, engine } = context;
   context.assertOpen();
   throwIfAborted(signal, "scan()");
-  const firstPosition = events.first;
-  if (before !== undefined && before < firstPosition) throw compacted(before, firstPosition);
+  const { first } = events;
+  if (before !== undefined && before < first) throw compacted(before, first);
   const start = placeAfter(context, after);
   const { epoch } = engine.recovery;
   const selection = { wants, isAnyStream: true, left: limit };
@@ -54,9 +51,8 @@ export async function* logPages(context: LogContext, request: ScanRequest): Asyn
   const { stream } = filter;
   const source = isForwards ? recordsAfter(context, stream, start) : recordsBefore(context, stream, before);
   for await (const records of source) {
-    const kept = isForwards ? records : whilst(records, ({ sort }) => sort >= firstPosition);
-    yield* pagesOf(context, kept, selection, epoch);
-    if (kept.length < records.length || selection.left === 0) return;
+    yield* pagesOf(context, records, selection, epoch);
+    if (selection.left === 0) return;
   }
 }
 
@@ -88,10 +84,4 @@ async function* recordsBefore(
 
 function backwards(from: number | undefined): { direction: "backwards"; from?: number } {
   return from === undefined ? { direction: "backwards" } : { direction: "backwards", from };
-}
-
-/** The first ones of which it is true. */
-function whilst<T>(list: readonly T[], isSo: (item: T) => boolean): readonly T[] {
-  const end = list.findIndex((item) => !isSo(item));
-  return end < 0 ? list : list.slice(0, end);
 }

@@ -5,7 +5,7 @@ import { checkEvent, companyOf, EVENT_OVERHEAD_BYTES, writeEvent } from "./event
 import { asBuffer } from "./kept-bytes.ts";
 import type { LogContext } from "./log-context.ts";
 import type { StreamFacts } from "./stream-facts.ts";
-import { recordsFrom, versionAfter } from "./stream-records.ts";
+import { firstReadable, recordsFrom } from "./stream-records.ts";
 
 const noId = new Uint8Array();
 
@@ -22,8 +22,7 @@ export async function repeatedAt(
   const { firstVersion } = await context.streams.load(stream);
   const records = await appendAt(context, stream, events, version);
   const first = records?.[0];
-  if (records === undefined || first === undefined || first.version < firstVersion) return undefined;
-  return first.sort < context.events.first ? undefined : resultOf(records);
+  return records === undefined || first === undefined || first.version < firstVersion ? undefined : resultOf(records);
 }
 
 /**
@@ -39,14 +38,12 @@ export async function repeatedInPlace(
   { firstVersion }: StreamFacts,
 ): Promise<AppendResult | undefined> {
   if (expect === "any" || expect === "exists") return undefined;
-  const { first: firstPosition } = context.events;
-  const at =
-    expect === "none" ? await versionAfter(context.events, stream, firstPosition - 1, firstVersion) : expect + 1;
+  const at = expect === "none" ? await firstReadable(context.events, stream, firstVersion) : expect + 1;
   if (at > version) return undefined;
   const records = await appendAt(context, stream, events, at);
   const first = records?.[0];
   if (records === undefined || first?.version !== at) return undefined;
-  return first.version >= firstVersion && first.sort >= firstPosition ? resultOf(records) : undefined;
+  return first.version >= firstVersion ? resultOf(records) : undefined;
 }
 
 async function appendAt(

@@ -2,7 +2,7 @@ import type { StreamInfo } from "@ehdb/contracts";
 import type { LogContext } from "./log-context.ts";
 import { isDeleted } from "./stream-facts.ts";
 import type { StreamFacts } from "./stream-facts.ts";
-import { versionAfter } from "./stream-records.ts";
+import { firstReadable } from "./stream-records.ts";
 
 export interface StreamState {
   readonly version: number;
@@ -19,6 +19,6 @@ export async function streamState({ events, streams }: LogContext, stream: strin
 export async function streamInfo(context: LogContext, stream: string): Promise<StreamInfo> {
   const { version, facts } = await streamState(context, stream);
   const { events } = context;
-  const firstVersion = await versionAfter(events, stream, events.first - 1, facts.firstVersion);
+  const firstVersion = await firstReadable(events, stream, facts.firstVersion);
   return { stream, version, firstVersion, isDeleted: isDeleted(facts, version) };
 }

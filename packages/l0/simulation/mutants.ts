@@ -297,9 +297,16 @@ export const mutants: readonly Mutant[] = [
     seeds: 600,
   },
   {
+    name: "a read of a key shows what lies below the floor",
+    file: "log-reads.ts",
+    find: "return part.meta.firstSort < first ? above(records, first) : records;",
+    replace: "return records;",
+    seeds: 600,
+  },
+  {
     name: "what a crash left of parts stays",
     file: "open-engine.ts",
-    find: "    await sealed.reclaimOrphans().catch(() => undefined);\n",
+    find: "    await sealed.reclaimAtOpen();\n",
     replace: "",
     seeds: 100,
   },

@@ -200,7 +200,13 @@ export class OpenEngine implements DurableEngine {
 
   snapshot(): Snapshot {
     this.#assertOpen();
-    return snapshotOf(this.#reads, this.#pins.pin(this.#run.store.view), this.revision, {
+    const { store } = this.#run;
+    const moment = {
+      pin: this.#pins.pin(store.view),
+      revision: this.revision,
+      nextSorts: new Map([...store.byId.values()].map(({ id, nextSort }) => [id, nextSort])),
+    };
+    return snapshotOf(this.#reads, moment, {
       log: (name) => this.#assertOrder(name, "by-sort"),
       map: (name) => this.#assertOrder(name, "by-key"),
     });
@@ -376,7 +382,8 @@ export class OpenEngine implements DurableEngine {
   #readContext(): ReadContext {
     return {
       view: () => this.#run.store.view,
-      pin: () => this.#pins.pin(this.#run.store.view),
+      pin: () => this.#pins.hold(this.#run.store.view),
+      nextSort: ({ nextSort }) => nextSort,
       readable: () => this.revision,
       epoch: () => this.epoch,
       dataset: (name) => this.#dataset(name),

@@ -42,7 +42,7 @@ export class Heads {
   }
 
   async loadHead(dataset: Dataset, key: string, loaded: Loaded): Promise<void> {
-    const pin = this.#pins.pin(this.#store.view);
+    const pin = this.#pins.hold(this.#store.view);
     const { view } = pin;
     const { fills } = dataset;
     this.#counters.cold_loads++;
@@ -79,7 +79,7 @@ export class Heads {
   }
 
   async loadId(dataset: Dataset, key: string, id: string, loaded: Loaded): Promise<void> {
-    const pin = this.#pins.pin(this.#store.view);
+    const pin = this.#pins.hold(this.#store.view);
     const { view } = pin;
     const wanted = searchId(searchKey(key), id);
     let found: KnownId | typeof unknownId = unknownId;

@@ -33,7 +33,7 @@ export class LogReads implements LogDataset {
   }
 
   get last(): number {
-    return lastSort(this.#context.view(), this.#dataset, this.#context.readable());
+    return this.#lastSort(this.#context.view());
   }
 
   assertContinues(sort: number, epoch: number): void {
@@ -79,11 +79,10 @@ export class LogReads implements LogDataset {
   }
 
   async *#scan(view: View, options: LogReadOptions): AsyncGenerator<readonly LogRecord[]> {
-    const readable = this.#context.readable();
     const dataset = this.#dataset;
     const { first } = this;
     assertAbove(options, first, this.#name);
-    const range = logRange(options, first, lastSort(view, dataset, readable));
+    const range = logRange(options, first, this.#lastSort(view));
     const all = logParts(view, dataset);
     const wanted = all.filter(({ meta }) => meta.lastSort >= range.from && meta.firstSort <= range.to);
     this.#context.pruned(all.length - wanted.length);
@@ -122,6 +121,17 @@ export class LogReads implements LogDataset {
       ];
     });
     yield* limited([...parts, ...tables], range);
+  }
+
+  /** The last position that can be read. */
+  #lastSort(view: View): number {
+    const dataset = this.#dataset;
+    const tables = tablesOf(view, dataset);
+    for (const table of tables.toReversed()) {
+      const visible = table.visible(this.#context.readable());
+      if (visible > 0) return table.firstSort + visible - 1;
+    }
+    return (tables[0]?.firstSort ?? this.#context.nextSort(dataset)) - 1;
   }
 
   /** The last version of a key up to `readable`. */
@@ -192,14 +202,4 @@ function directionOf(range: LogRange): "forwards" | "backwards" {
 
 function tablesOf(view: View, dataset: Dataset): LogTable[] {
   return view.generations.flatMap((generation: Generation) => generation.logs.get(dataset.id) ?? []);
-}
-
-/** The last position up to a revision. */
-function lastSort(view: View, dataset: Dataset, readable: number): number {
-  const tables = tablesOf(view, dataset);
-  for (const table of tables.toReversed()) {
-    const visible = table.visible(readable);
-    if (visible > 0) return table.firstSort + visible - 1;
-  }
-  return tables[0] === undefined ? dataset.nextSort - 1 : tables[0].firstSort - 1;
 }

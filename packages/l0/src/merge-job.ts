@@ -30,6 +30,8 @@ export interface MergeInput {
   readonly dataset: number;
   /** That follow each other, oldest first. */
   readonly parts: readonly NamedPart[];
+  /** All before them. */
+  readonly older: readonly NamedPart[];
   /** Of a log: those behind them that have erasures. */
   readonly erasers: readonly NamedPart[];
   readonly id: number;
@@ -38,7 +40,6 @@ export interface MergeInput {
   readonly floor: number;
   readonly firstKnownSort: number;
   readonly depth: number;
-  readonly isBottom: boolean;
   readonly compression: "none" | "deflate";
   readonly salt: Uint8Array;
   readonly encryption: KeyRing | undefined;
@@ -85,11 +86,11 @@ async function merge(input: MergeInput, context: PartContext, sink: PartSink): P
       : { keyId: encryption.current, masterKey: encryption.keys[encryption.current] as Uint8Array };
   const writer = new PartWriter({ id, dataset, order, level, compression, salt, encryption: key, sink: sink.take });
   const open = ({ path, meta }: NamedPart): PartFile => new PartFile(context, path, meta);
-  const files = input.parts.map(open);
+  const [files, older, erasers] = [input.parts.map(open), input.older.map(open), input.erasers.map(open)];
   const { content, loss } =
     order === "by-sort"
-      ? await mergeLogs(files, input.erasers.map(open), writer, input, sink.pace)
-      : await mergeMaps(files, writer, input, sink.pace);
+      ? await mergeLogs({ files, older, erasers }, writer, input, sink.pace)
+      : await mergeMaps(files, writer, { ...input, isBottom: older.length === 0 }, sink.pace);
   const isEmpty = content.keyHashes.length + content.ids.cells + content.erasures.cells === 0;
   const meta = isEmpty ? undefined : writer.finish(content);
   const before = input.parts.reduce((sum, part) => sum + part.meta.records, 0);

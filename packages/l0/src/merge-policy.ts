@@ -36,11 +36,12 @@ export function nextMerge(
   return outgrown(parts) ?? fullLevel(parts, { ...policy, maxLogBytes: Infinity });
 }
 
-/** All that lies below the floor, when anything of it is still there. */
+/** What lies below the floor and has records. What was made of such parts before becomes fewer by levels: it holds every key. */
 function belowFloor(parts: readonly PartMeta[], floor: number): MergeRange | undefined {
   const first = parts.findIndex(({ lastSort }) => lastSort >= floor);
   const below = parts.slice(0, first < 0 ? parts.length : first);
-  return below.some(({ records }) => records > 0) ? { from: 0, to: below.length - 1 } : undefined;
+  const from = below.findIndex(({ records }) => records > 0);
+  return from < 0 ? undefined : { from, to: below.length - 1 };
 }
 
 /** The first run, from the lowest level on, with `fanOut` parts of a level or more; lower ones that stand among them go with them. */

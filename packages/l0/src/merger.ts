@@ -10,10 +10,12 @@ import type { Pins } from "./pins.ts";
 import type { Sealed } from "./sealed.ts";
 import type { Store } from "./store.ts";
 import { logParts, mapParts } from "./view.ts";
-import { LogPart } from "./part/log-part.ts";
+import type { LogPart } from "./part/log-part.ts";
 import type { MapPart } from "./part/map-part.ts";
 
-const retryMillis = 1000;
+/** After an error: twice as long each time. */
+const leastRetryMillis = 1000;
+const mostRetryMillis = 64_000;
 
 export interface MergerContext {
   readonly host: Host;
@@ -43,11 +45,12 @@ export class Merger {
   #before: (() => void)[] = [];
   #waiting = 0;
   #retry: Timer | undefined;
+  #retryMillis = leastRetryMillis;
   #end: unknown;
 
   constructor(context: MergerContext) {
     this.#context = context;
-    this.#erased = new Erased(context.store);
+    this.#erased = new Erased(context.store, context.host.clock);
   }
 
   /** There are other parts than before. */
@@ -152,14 +155,16 @@ export class Merger {
   }
 
   async #merge(dataset: Dataset, { from, to }: MergeRange): Promise<void> {
-    const { store, sealed, pins, counters, dedupeWindow, historyRevisions } = this.#context;
+    const { store, sealed, pins, counters, historyRevisions } = this.#context;
     const isMap = dataset.order === "by-key";
     if (isMap) await this.#raiseMapFloor(dataset, historyRevisions);
     const parts = this.#parts(dataset);
     const inputs = parts.slice(from, to + 1);
-    const pin = pins.pin(store.view);
     try {
-      const { output, loss } = await this.#run(dataset, inputs, parts.slice(to + 1), from === 0, dedupeWindow);
+      const { output, loss } = await this.#run(dataset, inputs, {
+        older: parts.slice(0, from),
+        newer: parts.slice(to + 1),
+      });
       const meta = sealed.dataset(dataset.id);
       await sealed.record({
         remove: inputs.map((part) => part.meta.id),
@@ -173,6 +178,7 @@ export class Merger {
           },
         ],
       });
+      this.#retryMillis = leastRetryMillis;
       const version = store.merged(dataset, inputs, output);
       counters.merges++;
       counters.parts_merged += inputs.length;
@@ -182,33 +188,28 @@ export class Merger {
       counters.records_dropped += loss.dropped;
       if (output === undefined || output.meta.records === 0) counters.parts_dropped += inputs.length;
       for (const part of inputs) {
-        if (part instanceof LogPart) this.#erased.forget(part);
         sealed.keep(part);
         pins.retire(version, () => void sealed.discard(part));
       }
     } catch (error) {
       this.#failed(dataset, error);
       throw isEhdbError(error, "ABORTED") && this.#end !== undefined ? (this.#end as Error) : error;
-    } finally {
-      pin.release();
     }
   }
 
   async #run(
     dataset: Dataset,
     inputs: readonly (LogPart | MapPart)[],
-    behind: readonly (LogPart | MapPart)[],
-    isBottom: boolean,
-    dedupeWindow: number,
+    { older, newer }: Record<"older" | "newer", readonly (LogPart | MapPart)[]>,
   ): ReturnType<Sealed["mergeParts"]> {
     this.#gate = jobGate();
     for (let i = 0; i < this.#waiting; i++) this.#before.push(goBefore(this.#gate));
     try {
       return await this.#context.sealed.mergeParts(dataset, {
         inputs,
-        erasers: dataset.order === "by-sort" ? behind.filter(({ meta }) => meta.erasures > 0) : [],
-        isBottom,
-        firstKnownSort: dataset.nextSort - dedupeWindow,
+        older,
+        erasers: newer.filter(({ meta }) => meta.erasures > 0),
+        firstKnownSort: dataset.nextSort - this.#context.dedupeWindow,
         gate: this.#gate,
       });
     } finally {
@@ -240,10 +241,11 @@ export class Merger {
 
   #retryLater(): void {
     if (this.#end !== undefined) return;
-    this.#retry ??= this.#context.host.clock.timer(retryMillis, () => {
+    this.#retry ??= this.#context.host.clock.timer(this.#retryMillis, () => {
       this.#retry = undefined;
       this.schedule();
     });
+    this.#retryMillis = Math.min(2 * this.#retryMillis, mostRetryMillis);
   }
 }
 

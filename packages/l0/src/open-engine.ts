@@ -104,8 +104,7 @@ async function recoverStore(
   const datasets = [...recovered.store.byId.values()].map(({ identity, cuts }) => ({ ...identity, cuts }));
   if (journal.state !== "read-only") {
     await sealed.begin({ datasets });
-    // What can't be removed is there still at the next open.
-    await sealed.reclaimOrphans().catch(() => undefined);
+    await sealed.reclaimAtOpen();
   }
   return recovered;
 }

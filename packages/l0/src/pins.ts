@@ -49,12 +49,14 @@ export class Pins {
     return this.#retired.length;
   }
 
+  /** For who may stand still for ever: it's let go when it isn't used. */
   pin(view: View): Pin {
-    const pin = new HeldPin(view, this.#clock, (released) => {
-      if (this.#pins.delete(released)) this.#removeUnpinned();
-    });
-    this.#pins.add(pin);
-    return pin;
+    return this.#add(view, true);
+  }
+
+  /** For one question, which ends: it stays, however slow the disk is. */
+  hold(view: View): Pin {
+    return this.#add(view, false);
   }
 
   /** Views from `version` on don't have it. */
@@ -76,10 +78,18 @@ export class Pins {
     this.#retired = [];
   }
 
+  #add(view: View, mayExpire: boolean): Pin {
+    const pin = new HeldPin(view, this.#clock, mayExpire, (released) => {
+      if (this.#pins.delete(released)) this.#removeUnpinned();
+    });
+    this.#pins.add(pin);
+    return pin;
+  }
+
   #expireIdle(): void {
     const before = this.#clock.monotonic() - this.#idleMillis;
     for (const pin of this.#pins) {
-      if (pin.used > before) continue;
+      if (!pin.mayExpire || pin.used > before) continue;
       this.#expired++;
       pin.expire(this.#idleMillis / 1000);
     }
@@ -114,20 +124,22 @@ class HeldPin implements Pin {
   readonly #clock: Clock;
   readonly #released: (pin: HeldPin) => void;
   readonly version: number;
+  readonly mayExpire: boolean;
   #view: View | undefined;
   #expiry: EhdbError | undefined;
 
-  constructor(view: View, clock: Clock, released: (pin: HeldPin) => void) {
+  constructor(view: View, clock: Clock, mayExpire: boolean, released: (pin: HeldPin) => void) {
     this.#view = view;
     this.version = view.partsVersion;
+    this.mayExpire = mayExpire;
     this.#clock = clock;
     this.#released = released;
     this.begun = this.used = clock.monotonic();
   }
 
   get view(): View {
-    if (this.#view === undefined) throw this.#expiry ?? new EhdbError("CLOSED", "what was read from was released", {});
-    return this.#view;
+    if (this.#view !== undefined) return this.#view;
+    throw this.#expiry ?? new EhdbError("CLOSED", "the snapshot was released. Take another one", {});
   }
 
   touch(): void {

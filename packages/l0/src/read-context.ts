@@ -8,6 +8,8 @@ export interface ReadContext {
   view(): View;
   /** What there is now, kept from going until it's released. */
   pin(): Pin;
+  /** Of a log, the position behind all that the view has. */
+  nextSort(dataset: Dataset): number;
   /** The last revision that may be shown. */
   readable(): number;
   epoch(): number;

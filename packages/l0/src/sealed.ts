@@ -7,6 +7,7 @@ import { diskError, isAbsent } from "./manifest/disk-error.ts";
 import type { Manifest, ManifestStats } from "./manifest/manifest.ts";
 import type { ManifestState, Snapshot } from "./manifest/state.ts";
 import { mergeParts } from "./merge-job.ts";
+import type { NamedPart } from "./merge-job.ts";
 import type { DatasetMeta, ManifestEdit, PartMeta } from "./meta.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { LogPart } from "./part/log-part.ts";
@@ -26,9 +27,10 @@ const saltBytes = 32;
 export interface MergeRequest {
   /** That follow each other, oldest first. */
   readonly inputs: readonly (LogPart | MapPart)[];
-  /** Of a log: parts behind them that have erasures. */
+  /** All before them. */
+  readonly older: readonly (LogPart | MapPart)[];
+  /** Parts behind them that have erasures: of a log only. */
   readonly erasers: readonly (LogPart | MapPart)[];
-  readonly isBottom: boolean;
   readonly firstKnownSort: number;
   readonly gate: JobGate;
 }
@@ -121,8 +123,17 @@ export class Sealed {
 
   /** Builds a dataset's part from generations in another thread, writes and syncs it. Its name isn't durable yet. */
   async writePart(dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
-    const { compression, encryption } = this.#options;
     const id = this.#takeId();
+    try {
+      return await this.#buildPart(id, dataset, group);
+    } catch (error) {
+      await this.#removeFile(id);
+      throw error;
+    }
+  }
+
+  async #buildPart(id: number, dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
+    const { compression, encryption } = this.#options;
     const bytes = await this.#host.workers.run(sealPart, {
       generations: group.map(frozen),
       id,
@@ -149,7 +160,7 @@ export class Sealed {
   /** Makes one part of several in another thread, its name durable. IO_ERROR, NO_SPACE, CORRUPT, ABORTED: there is no file then. */
   async mergeParts(dataset: Dataset, request: MergeRequest): Promise<MergeResult> {
     const { compression, encryption, host, dir } = this.#options;
-    const { inputs, erasers, isBottom, firstKnownSort, gate } = request;
+    const { inputs, older, erasers, firstKnownSort, gate } = request;
     const id = this.#takeId();
     const failures = this.syncFailures;
     const highest = Math.max(...inputs.map(({ meta }) => meta.level));
@@ -157,15 +168,15 @@ export class Sealed {
       const { meta, loss } = await host.workers.run(mergeParts, {
         order: dataset.order,
         dataset: dataset.id,
-        parts: inputs.map(({ path, meta: of }) => ({ path, meta: of })),
-        erasers: erasers.map(({ path, meta: of }) => ({ path, meta: of })),
+        parts: inputs.map(named),
+        older: older.map(named),
+        erasers: erasers.map(named),
         id,
         path: this.#path(id),
         level: inputs.length === 1 ? Math.max(1, highest) : highest + 1,
         floor: dataset.floor,
         firstKnownSort,
         depth: 1,
-        isBottom,
         compression,
         salt: host.random.bytes(saltBytes),
         encryption,
@@ -206,7 +217,6 @@ export class Sealed {
   async discard(part: LogPart | MapPart): Promise<void> {
     await part.close();
     await this.#reclaim(part.meta.id, part.meta.fileBytes);
-    this.#unnamed.delete(part.meta.id);
   }
 
   /** Removes the files of parts that nothing names and nobody needs: what a crash or an error has left. */
@@ -219,6 +229,15 @@ export class Sealed {
       await this.#reclaim(id, (await this.#host.files.stat(join(directory, name)))?.bytes ?? 0);
     }
     return { files: this.reclaimed.files - files, bytes: this.reclaimed.bytes - before };
+  }
+
+  /** The same for an open, which doesn't fail for it: what can't be looked at or removed is counted, and there still at the next one. */
+  async reclaimAtOpen(): Promise<void> {
+    try {
+      await this.reclaimOrphans();
+    } catch {
+      this.reclaimed.failed++;
+    }
   }
 
   async close(): Promise<void> {
@@ -239,15 +258,15 @@ export class Sealed {
     } else this.reclaimed.failed++;
   }
 
-  /** False when it can't be removed now. */
+  /** False when it can't be removed now: then it has no reason to be there, and `reclaimOrphans` tries again. */
   async #removeFile(id: number): Promise<boolean> {
+    this.#unnamed.delete(id);
     try {
       await this.#host.files.remove(this.#path(id));
+      return true;
     } catch (error) {
-      if (!isAbsent(error)) return false;
+      return isAbsent(error);
     }
-    this.#unnamed.delete(id);
-    return true;
   }
 
   get #host(): Host {
@@ -268,13 +287,14 @@ export class Sealed {
     try {
       for (let at = 0; at < bytes.length; at += sliceBytes) await file.write(bytes.subarray(at, at + sliceBytes), at);
       await file.dataSync();
-    } catch (error) {
+    } finally {
       await file.close();
-      await this.#host.files.remove(path).catch(() => undefined);
-      throw error;
     }
-    await file.close();
   }
+}
+
+function named({ path, meta }: LogPart | MapPart): NamedPart {
+  return { path, meta };
 }
 
 function frozen({ chunks, commits }: Generation): FrozenGeneration {

@@ -2,6 +2,7 @@ import type { LogRecord } from "@ehdb/contracts";
 import type { SimulatedHost } from "@ehdb/host";
 import type { DurableEngine } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
+import { readManifest } from "../src/manifest/read-manifest.ts";
 import { openOn, stage } from "./drive.ts";
 
 const text = (value: string): Buffer => Buffer.from(value);
@@ -123,6 +124,44 @@ describe("erasing", () => {
     expect(backwards.map(({ version }) => version)).toEqual([6, 5, 4]);
   });
 
+  test("counts each record once, however often its stream is truncated further", async () => {
+    const { engine } = await stage(manual);
+    for (let i = 1; i <= 100; i++) await append(engine, "a", `${i}`);
+    await engine.seal();
+    await engine.merge();
+    for (const below of [8, 10, 12, 14, 16, 18, 20]) {
+      await engine.commit((batch) => batch.erase("events", "a", below));
+      await engine.seal();
+      await engine.runPendingMerges();
+    }
+    expect((await all(engine.log("events").read("a")))[0]?.version).toBe(1);
+    await engine.commit((batch) => batch.erase("events", "a", 22));
+    await engine.seal();
+    await engine.runPendingMerges();
+    expect((await all(engine.log("events").read("a")))[0]?.version).toBe(22);
+  });
+
+  test("of what no older part holds isn't remembered once it's done", async () => {
+    const { engine, host } = await stage(manual);
+    const erasures = async (): Promise<number[]> =>
+      [...(await readManifest({ host, dir: "/store" })).state.parts.values()].map((part) => part.erasures);
+    for (let i = 1; i <= 20; i++) await append(engine, "old", `${i}`);
+    await engine.seal();
+    await engine.merge();
+    for (let i = 1; i <= 4; i++) {
+      await append(engine, "new", `${i}`);
+      if (i === 3) await engine.commit((batch) => (batch.erase("events", "old", 2), batch.erase("events", "new", 2)));
+      await engine.seal();
+    }
+    expect(await erasures()).toEqual([0, 0, 0, 2, 0]);
+    expect(await engine.runPendingMerges()).toBe(1);
+    expect(await erasures()).toEqual([0, 1]);
+    expect((await all(engine.log("events").read("new"))).map(({ version }) => version)).toEqual([2, 3, 4]);
+    await engine.merge();
+    expect(await erasures()).toEqual([0]);
+    expect((await all(engine.log("events").read("old"))).length).toBe(19);
+  });
+
   test("by itself writes a part anew of which more than a fifth is erased", async () => {
     const { engine } = await stage(manual);
     for (let i = 1; i <= 10; i++) await append(engine, "a", `${i}`);
@@ -169,6 +208,25 @@ describe("a log's floor", () => {
       [...Array(16).keys()].map((i) => i + 16),
     );
     expect(again.stats()).toMatchObject({ records_dropped: 5 });
+  });
+
+  test("raised again and again writes what is left of a part a few times, not each time", async () => {
+    const { engine } = await stage(manual);
+    const merged: number[] = [];
+    for (let part = 0; part < 40; part++) {
+      for (let i = 0; i < 20; i++) await append(engine, `key ${part} ${i}`, "x");
+      await engine.seal();
+      await engine.raiseFloor("events", engine.log("events").last + 1);
+      await engine.runPendingMerges();
+      merged.push(engine.stats().merged_bytes);
+    }
+    const { manifest_parts: parts, records_dropped: dropped } = engine.stats();
+    expect(dropped).toBe(800);
+    expect(parts).toBeLessThan(12);
+    // Each part once when its records go, then once a level: were all written each time, twice as many would cost four times as much.
+    expect((merged[39] as number) / (merged[19] as number)).toBeLessThan(3);
+    expect(await engine.log("events").version("key 0 3")).toBe(1);
+    expect(await append(engine, "key 0 3", "y")).toBe(2);
   });
 
   test("is at most behind the end, and never falls", async () => {
@@ -286,6 +344,42 @@ describe("what is being read", () => {
     await expect(batches.next()).rejects.toMatchObject({ code: "COMPACTED" });
   });
 
+  test("a snapshot in use stays, and one that isn't says so instead of missing files", async () => {
+    const { engine, host } = await stage({ ...manual, pinIdleSeconds: 10, blockCacheBytes: 1024 * 1024 });
+    const fill = async (): Promise<void> => {
+      for (let i = 0; i < 3000; i++) {
+        await append(engine, `key ${i % 50}`, "x".repeat(1000));
+        if (i % 500 === 499) await engine.seal();
+      }
+    };
+    const read = async (seconds: number): Promise<unknown> => {
+      await fill();
+      const snapshot = engine.snapshot();
+      await engine.merge();
+      let count = 0;
+      for await (const batch of snapshot.log("events").scan()) {
+        count += batch.length;
+        await host.advance(seconds * 1000);
+      }
+      return count;
+    };
+    expect(await read(6)).toBe(3000);
+    await expect(read(25)).rejects.toMatchObject({ code: "COMPACTED" });
+  });
+
+  test("a snapshot ends where it ended, also when a log is only in later generations", async () => {
+    const { engine } = await stage(manual);
+    await append(engine, "a", "before");
+    await engine.seal();
+    await engine.commit((batch) => batch.put("state", "a", text("x")));
+    const snapshot = engine.snapshot();
+    await engine.seal();
+    await append(engine, "a", "after");
+    expect([snapshot.log("events").last, engine.log("events").last]).toEqual([1, 2]);
+    expect(await all(snapshot.log("events").scan({ direction: "backwards" }))).toHaveLength(1);
+    snapshot.release();
+  });
+
   test("a snapshot sees one moment, whatever is committed, sealed and merged", async () => {
     const { engine } = await stage(manual);
     const put = async (value: string): Promise<unknown> =>
@@ -322,4 +416,34 @@ test("what nothing names is removed by an open, and nothing else", async () => {
   const again = await openOn(host, manual);
   expect(await partFiles(host)).toEqual([...before, "/store/parts/notes.txt"]);
   expect(again.stats()).toMatchObject({ orphans_reclaimed: 1, orphan_bytes: 4 });
+});
+
+test("merges that fail are tried again, less and less often", async () => {
+  const { engine, host } = await stage({ ...manual, background: true });
+  for (let part = 0; part < 3; part++) {
+    await append(engine, "a", "x");
+    await engine.seal();
+  }
+  for (let i = 0; i < 12; i++) host.failNext("job", "ENOSPC", /mergeParts/);
+  await append(engine, "a", "x");
+  await engine.seal();
+  await host.settle();
+  await host.advance(60_000);
+  const { merge_failed: failed, merges } = engine.stats();
+  expect([failed > 4, failed < 9, merges]).toEqual([true, true, 0]);
+  expect(await events(engine)).toHaveLength(4);
+  await host.advance(600_000);
+  expect(engine.stats()).toMatchObject({ merge_failed: 12, merges: 1, manifest_parts: 1 });
+});
+
+test("what can't be removed at an open is counted, and removed later", async () => {
+  const { engine, host } = await stage(manual);
+  await append(engine, "a", "x");
+  await engine.close();
+  const file = await host.files.open("/store/parts/000000000777.part", "create");
+  await file.close();
+  host.failNext("remove", "EIO", /777/);
+  const again = await openOn(host, manual);
+  expect(again.stats()).toMatchObject({ orphans_reclaimed: 0, reclaim_failed: 1 });
+  expect(await again.reclaimOrphans()).toMatchObject({ files: 1 });
 });

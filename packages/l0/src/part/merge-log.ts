@@ -1,9 +1,11 @@
 import { ENTRY_HEADER_BYTES, keyAt, sortAt, versionAt } from "../envelope.ts";
+import { keyHash } from "./bloom.ts";
 import { CellStream } from "./cell-stream.ts";
 import { Words } from "./columns.ts";
 import { logEntries } from "./entry-cells.ts";
 import { addErasure, erasedKeyAt, erasureAt, erasureCellBytes, erasureCells, writeErasureCell } from "./erasures.ts";
 import type { Erasure, Erasures } from "./erasures.ts";
+import { findVersions } from "./log-lookups.ts";
 import { mergeIds } from "./merge-ids.ts";
 import { mergePostings } from "./merge-postings.ts";
 import { coveredBy, noLoss } from "./merge-range.ts";
@@ -18,8 +20,15 @@ export interface LogMergeOptions {
   readonly floor: number;
   /** The ids of records that are gone are kept from this position on. */
   readonly firstKnownSort: number;
-  /** No part before these holds anything of the log. */
-  readonly isBottom: boolean;
+}
+
+export interface LogMergeSources {
+  /** To be merged: they follow each other, oldest first. */
+  readonly files: readonly PartFile[];
+  /** All before them. */
+  readonly older: readonly PartFile[];
+  /** Those behind them that have erasures. */
+  readonly erasers: readonly PartFile[];
 }
 
 /** What becomes of the records of a log in a merge. */
@@ -44,14 +53,13 @@ export class Fate {
 }
 
 /**
- * Merges parts of a log that follow each other, oldest first. What is below the floor goes, and what is erased, by these parts or by
- * `erasers`, parts behind them; but never the last version of a key, nor an id that must still be known.
+ * Merges parts of a log. What is below the floor goes, and what is erased, by these parts or by others behind them; but never the last
+ * version of a key, nor an id that must still be known. An erasure goes, too, once no part before these holds what it erases.
  */
 export async function mergeLogs(
-  files: readonly PartFile[],
-  erasers: readonly PartFile[],
+  { files, older, erasers }: LogMergeSources,
   writer: PartWriter,
-  { floor, firstKnownSort, isBottom }: LogMergeOptions,
+  { floor, firstKnownSort }: LogMergeOptions,
   pace: () => Promise<void>,
 ): Promise<{ readonly content: PartContent; readonly loss: Loss }> {
   const own: Erasures = new Map();
@@ -72,10 +80,7 @@ export async function mergeLogs(
     data: data.finish(),
     postings: await mergePostings(files, output, fate, keyHashes, pace),
     ids: await mergeIds(files, output, fate, firstKnownSort, idHashes, pace),
-    erasures: writeErasures(
-      isBottom ? new Map<string, Erasure>() : own,
-      new SectionWriter(output, "erasures", erasureCells),
-    ),
+    erasures: await addErasures(own, older, new SectionWriter(output, "erasures", erasureCells), pace),
     keyHashes: keyHashes.values(),
     idHashes: idHashes.values(),
   };
@@ -91,13 +96,31 @@ async function readErasures(file: PartFile, into: Erasures): Promise<void> {
   }
 }
 
-function writeErasures(erasures: Erasures, section: SectionWriter): Section {
+/** Those that older parts need. */
+async function addErasures(
+  erasures: Erasures,
+  older: readonly PartFile[],
+  section: SectionWriter,
+  pace: () => Promise<void>,
+): Promise<Section> {
   for (const text of [...erasures.keys()].sort()) {
+    await pace();
     const key = Buffer.from(text, "latin1");
+    const erasure = erasures.get(text) as Erasure;
+    if (!(await isNeeded(key, erasure, older))) continue;
     const at = section.place(erasureCellBytes(key));
-    writeErasureCell(section.bytes, at, key, erasures.get(text) as Erasure);
+    writeErasureCell(section.bytes, at, key, erasure);
   }
   return section.finish();
+}
+
+async function isNeeded(bytes: Buffer, { below }: Erasure, older: readonly PartFile[]): Promise<boolean> {
+  const key = { bytes, hash: keyHash(bytes) };
+  for (const file of older) {
+    const versions = await file.run("by-sort", (footer) => findVersions(file, footer, key));
+    if (versions !== null && versions.first <= versions.last && versions.first < below) return true;
+  }
+  return false;
 }
 
 /** Returns how many stay. */

@@ -124,6 +124,7 @@ export class OpenEngineReader implements EngineReader {
       at: (moment, revision = moment.revision) => ({
         view: () => moment.view,
         pin: () => pinOf(moment),
+        nextSort: ({ nextSort }) => nextSort,
         readable: () => revision,
         epoch: () => moment.epoch,
         dataset: (name) => datasetIn(moment, name),
