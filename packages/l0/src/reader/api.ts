@@ -42,8 +42,8 @@ export interface EngineReader {
   /** Looks at what the writer has stated durable since; resolves with `revision`. */
   refresh(): Promise<number>;
   /**
-   * Resolves when more than `revision` can be read, at a close, or when the signal is aborted. It looks by itself meanwhile, and rejects with
-   * what a look meets.
+   * Resolves when more than `revision` can be read, at a close, or when the signal is aborted. It looks by itself, at once and
+   * meanwhile, and rejects with what a look meets.
    */
   news(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
   stats(): EngineReaderStats;

@@ -8,7 +8,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Looks for what the writer does, as long as somebody waits for it. */
+/** Looks for what the writer does, as long as somebody waits for it: when they begin to wait, at each notice, and in any case now and then. */
 export class NewsOfWriter {
   readonly #options: ResolvedReaderOptions;
   readonly #refresh: () => Promise<unknown>;
@@ -16,6 +16,8 @@ export class NewsOfWriter {
   #watcher: Watcher | undefined;
   #timer: Timer | undefined;
   #isLooking = false;
+  /** What came during a look needs another one: it may have been over with what changed. */
+  #mustLookAgain = false;
   #isClosed = false;
 
   constructor(options: ResolvedReaderOptions, refresh: () => Promise<unknown>) {
@@ -42,7 +44,7 @@ export class NewsOfWriter {
       signal?.addEventListener("abort", abort, { once: true });
       const { host, dir } = this.#options;
       this.#watcher ??= host.files.watch(join(dir, "journal"), () => void this.#look());
-      this.#arm();
+      void this.#look();
     });
   }
 
@@ -59,6 +61,10 @@ export class NewsOfWriter {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
+  get #isAwaited(): boolean {
+    return !this.#isClosed && this.#waiting.length > 0;
+  }
+
   #arm(): void {
     const { host, pollMillis } = this.#options;
     this.#timer ??= host.clock.timer(
@@ -72,14 +78,18 @@ export class NewsOfWriter {
   }
 
   async #look(): Promise<void> {
-    if (this.#isClosed || this.#isLooking || this.#waiting.length === 0) return;
+    this.#mustLookAgain = true;
+    if (this.#isLooking) return;
     this.#isLooking = true;
-    try {
-      await this.#refresh();
-    } catch (error) {
-      for (const { reject } of this.#waiting.splice(0)) reject(error);
+    while (this.#mustLookAgain && this.#isAwaited) {
+      this.#mustLookAgain = false;
+      try {
+        await this.#refresh();
+      } catch (error) {
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
+      }
     }
     this.#isLooking = false;
-    if (!this.#isClosed && this.#waiting.length > 0) this.#arm();
+    if (this.#isAwaited) this.#arm();
   }
 }
