@@ -20,6 +20,7 @@ import { follow } from "./following.ts";
 import type { LogContext } from "./log-context.ts";
 import { assertName } from "./names.ts";
 import { placeAfter } from "./place.ts";
+import { overtaken } from "./refusals.ts";
 import { logPages, streamPages } from "./reading.ts";
 import { StreamsFacts } from "./stream-facts.ts";
 import { streamInfo } from "./stream-info.ts";
@@ -153,7 +154,11 @@ export class OpenEventLogReader<E extends EventShape> implements EventLogReader<
     const refresh = async (): Promise<unknown> => await this.refresh();
     return async function* looking(stop) {
       await refresh();
-      yield* pages(stop);
+      try {
+        yield* pages(stop);
+      } catch (error) {
+        throw overtaken(error);
+      }
     };
   }
 

@@ -1,4 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Expectation, LogCheckpoint } from "@ehdb/contracts";
 
 /** What the contract says of a stream whose state isn't what an append or a delete expects. */
@@ -17,6 +17,16 @@ export function idReused(stream: string, id: string): EhdbError {
 export function compacted(position: number, firstPosition: number): EhdbError {
   const message = `what comes after position ${position} was reclaimed: go on after ${firstPosition - 1}, and know that events in between are gone`;
   return new EhdbError("COMPACTED", message, { position, firstPosition });
+}
+
+/** What a reader's engine says of a read that was overtaken, in the words of an event log; any other error as it is. */
+export function overtaken(error: unknown): unknown {
+  if (!isEhdbError(error, "COMPACTED")) return error;
+  const { from, key, version, first } = error.data;
+  if (typeof first !== "number") return error;
+  if (typeof from === "number") return compacted(from - 1, first);
+  const message = `version ${String(version)} of stream "${String(key)}" was reclaimed while it was read: read again, and know that events are gone`;
+  return new EhdbError("COMPACTED", message, { stream: key, version, firstPosition: first }, error);
 }
 
 export function beyondTheEnd(position: number, last: number): EhdbError {

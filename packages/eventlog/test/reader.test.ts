@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "@ehdb/contracts";
+import type { EventStream, RecordedEvent } from "@ehdb/contracts";
 import { openEventLogReader } from "@ehdb/eventlog";
 import type { DurableEventLog, EventLogReader } from "@ehdb/eventlog";
 import type { SimulatedHost } from "@ehdb/host";
@@ -120,6 +120,58 @@ describe("a reader of an event log beside its writer", () => {
     await engine.close();
     await expect(openReader(host, { dir: "/other" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(openReader(host, { dir: "/none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe("a read that a reclaim overtakes ends with COMPACTED, and says from where to go on", () => {
+  /** More than a reader keeps open. */
+  const parts = 70;
+
+  /** What is given until the writer reclaims all but the last few events, after the first page. */
+  async function overtaken(read: (reader: EventLogReader) => EventStream): Promise<unknown> {
+    const { host, log } = await stage({ background: false });
+    for (let round = 0; round < parts; round++) {
+      await fill(host, log, round * 10, 10);
+      await log.engine.seal();
+    }
+    const reader = await openReader(host);
+    let isFirst = true;
+    try {
+      for await (const _ of read(reader).batches()) {
+        if (!isFirst) continue;
+        isFirst = false;
+        await log.reclaim({ maxEvents: 9 });
+        await log.engine.merge();
+        await host.settle();
+      }
+      return "the end";
+    } catch (error) {
+      return error;
+    } finally {
+      await reader.close();
+      await log.close();
+    }
+  }
+
+  test.each(["forwards", "backwards"] as const)("a scan, %s", async (direction) => {
+    expect(await overtaken((reader) => reader.scan({ direction }))).toMatchObject({
+      code: "COMPACTED",
+      data: { position: expect.any(Number), firstPosition: parts * 10 - 8 },
+    });
+  });
+
+  test.each(["forwards", "backwards"] as const)("a read of a stream, %s", async (direction) => {
+    expect(await overtaken((reader) => reader.readStream("stream-3", { direction }))).toMatchObject({
+      code: "COMPACTED",
+      data: { stream: "stream-3", version: expect.any(Number), firstPosition: parts * 10 - 8 },
+    });
+  });
+
+  test("a subscription", async () => {
+    expect(await overtaken((reader) => reader.subscribe())).toMatchObject({
+      code: "COMPACTED",
+      data: { position: expect.any(Number), firstPosition: parts * 10 - 8 },
+    });
   });
 });
 

@@ -33,8 +33,9 @@ async function beside(historyRevisions: number): Promise<Beside> {
   return { host, engine, reader: await openEngineReader({ dir: "/store", host }) };
 }
 
-/** Commits newer values, and leaves one part of all. */
-async function overtake({ host, engine }: Beside): Promise<void> {
+/** Commits newer values, and leaves one part of all, or of what isn't below a log's floor. */
+async function overtake({ host, engine }: Beside, floor = 0): Promise<void> {
+  if (floor > 0) await engine.raiseFloor("events", floor);
   const before = await host.files.list("/store/parts");
   await engine.commit((batch) => {
     for (const key of keys) {
@@ -107,10 +108,81 @@ describe("a read whose parts are merged away", () => {
     expect(values).toEqual(wide.map((key) => [key, "older"]));
   });
 
-  test("goes on with newer values when those of its moment are gone", async () => {
-    const values = await mapInterrupted(0);
-    expect(values.map(([key]) => key)).toEqual(wide);
-    expect(values.slice(-100).every(([, text]) => text === "newer")).toBe(true);
+  test("ends with COMPACTED when the values of its moment are gone, and never shows two moments", async () => {
+    await expect(mapInterrupted(0)).rejects.toMatchObject({ code: "COMPACTED", data: { dataset: "state" } });
+  });
+
+  describe("and the log's floor rises meanwhile", () => {
+    const last = parts * keys.length;
+
+    test("goes on when all that it hasn't given stays", async () => {
+      const stores = await beside(0);
+      const from = last - 300;
+      const scan = stores.reader.log("events").scan({ from });
+      const records = await interrupted(scan, () => overtake(stores, from));
+      expect(records.map(({ sort }) => sort)).toEqual(Array.from({ length: 301 }, (_, n) => from + n));
+    });
+
+    test("goes on backwards when it wants no more than what stays", async () => {
+      const stores = await beside(0);
+      const scan = stores.reader.log("events").scan({ direction: "backwards", limit: 300 });
+      const records = await interrupted(scan, () => overtake(stores, last - 350));
+      expect(records.map(({ sort }) => sort)).toEqual(Array.from({ length: 300 }, (_, n) => last - n));
+    });
+
+    test.each(["forwards", "backwards"] as const)("ends with COMPACTED and not in silence, %s", async (direction) => {
+      const stores = await beside(0);
+      const scan = stores.reader.log("events").scan({ direction });
+      await expect(interrupted(scan, () => overtake(stores, last - 100))).rejects.toMatchObject({
+        code: "COMPACTED",
+        data: { first: last - 100 },
+      });
+    });
+
+    test.each(["forwards", "backwards"] as const)("ends a read of a key with COMPACTED, %s", async (direction) => {
+      const stores = await beside(0);
+      const read = stores.reader.log("events").read("key 07", { direction });
+      await expect(interrupted(read, () => overtake(stores, last - 100))).rejects.toMatchObject({
+        code: "COMPACTED",
+        data: { key: "key 07", first: last - 100 },
+      });
+    });
+
+    test("ends with COMPACTED also before the first record", async () => {
+      const stores = await beside(0);
+      await overtake(stores, last - 100);
+      // The reader hasn't looked since.
+      await expect(all(stores.reader.log("events").scan())).rejects.toMatchObject({ code: "COMPACTED" });
+      expect(stores.reader.log("events").first).toBe(last - 100);
+    });
+
+    test.each(["forwards", "backwards"] as const)(
+      "ends a read of a key of which nothing was given and nothing is left with COMPACTED, %s",
+      async (direction) => {
+        const stores = await beside(0);
+        const { engine, host, reader } = stores;
+        await overtake(stores, last + 1);
+        await engine.raiseFloor("events", engine.log("events").last + 1);
+        await engine.merge();
+        await host.settle();
+        const later = await openEngineReader({ dir: "/store", host });
+        expect(await all(later.log("events").read("key 07", { direction }))).toEqual([]);
+        // It hasn't looked since.
+        await expect(all(reader.log("events").read("key 07", { direction }))).rejects.toMatchObject({
+          code: "COMPACTED",
+        });
+      },
+    );
+  });
+
+  test("ends a read of a key with COMPACTED when what comes next was erased meanwhile", async () => {
+    const stores = await beside(0);
+    const read = stores.reader.log("events").read("key 07");
+    const ended = interrupted(read, async () => {
+      await stores.engine.commit((batch) => batch.erase("events", "key 07", parts));
+      await overtake(stores);
+    });
+    await expect(ended).rejects.toMatchObject({ code: "COMPACTED", data: { key: "key 07" } });
   });
 
   test("asks again: a lookup", async () => {

@@ -21,8 +21,9 @@ export interface EngineReaderOptions {
  * A store to be read, beside the process that writes it or without one. It takes no lock and writes nothing. It shows what the writer has stated
  * durable, as of the last `refresh()`: about 50 ms behind an idle writer, one batch behind a busy one.
  *
- * A read sees one moment. When the writer merges parts away under it, it goes on in the parts that took their place. So a log gives the same records,
- * and a map the same values for as long as the writer keeps older versions (`historyRevisions`); a longer scan gives those of the later moment.
+ * A read sees one moment. When the writer merges parts away under it, it goes on in the parts that took their place. It gives the records of its moment, or
+ * ends with COMPACTED: of a log when the floor has risen over what it hasn't given, of a map when the writer keeps values for less long (`historyRevisions`). Only
+ * what was erased since may be missing.
  */
 export interface EngineReader {
   readonly dir: string;

@@ -10,7 +10,8 @@ import type { FollowedStore } from "./followed-store.ts";
 import type { Moment } from "./moment.ts";
 import { NewsOfWriter } from "./news-of-writer.ts";
 import type { ResolvedReaderOptions } from "./options.ts";
-import { ResumedLog, ResumedMap } from "./resumed-reads.ts";
+import { ResumedLog } from "./resumed-log.ts";
+import { ResumedMap } from "./resumed-map.ts";
 import type { ResumedContext } from "./resumed-reads.ts";
 
 export class OpenEngineReader implements EngineReader {

@@ -130,10 +130,11 @@ export class FollowedStore {
     if (isNew) this.#parts = this.#shelf.take(state);
     this.#manifest = manifest;
     const store = this.#store !== undefined && this.#goesOn(this.#store, before, state) ? this.#store : this.#begin();
-    if (isNew) takeOver(state, store);
     const revision = Math.max(this.#journal.last, state.sealedThrough);
     assertMeets(this.#journal, state);
     await replayJournal({ host, journal: this.#journal, fullness }, store, this.#journal.last);
+    // In one step with the moment that has it: a log's floor is what its reads go by.
+    if (isNew) takeOver(state, store);
     this.#store = store;
     const epoch = Math.max(this.#journal.epoch, state.epoch);
     const { moment } = this;

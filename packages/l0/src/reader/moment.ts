@@ -7,6 +7,7 @@ export class Moment {
   readonly epoch: number;
   readonly store: Store;
   readonly parts: Parts;
+  readonly #floors: ReadonlyMap<string, number>;
   /** Reads that have this moment and aren't done. */
   reads = 0;
 
@@ -15,12 +16,18 @@ export class Moment {
     this.epoch = epoch;
     this.store = store;
     this.parts = parts;
+    this.#floors = new Map([...store.datasets.values()].map(({ name, floor }) => [name, floor]));
   }
 
   /** Generations go on being filled beyond `revision`. */
   get view(): View {
     const { generations, partsVersion } = this.store.view;
     return { parts: this.parts, generations, partsVersion };
+  }
+
+  /** Of a log the first position that stays, of a map the revision from which on all values do; 0 for all. */
+  floorOf(dataset: string): number {
+    return this.#floors.get(dataset) ?? 0;
   }
 
   /** See `EngineReader.lastRevision`. */
