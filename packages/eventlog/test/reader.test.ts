@@ -126,6 +126,7 @@ describe("a reader of an event log beside its writer", () => {
 describe("a read that a reclaim overtakes ends with COMPACTED, and says from where to go on", () => {
   /** More than a reader keeps open. */
   const parts = 70;
+  const someNumber: unknown = expect.any(Number);
 
   /** What is given until the writer reclaims all but the last few events, after the first page. */
   async function overtaken(read: (reader: EventLogReader) => EventStream): Promise<unknown> {
@@ -156,21 +157,21 @@ describe("a read that a reclaim overtakes ends with COMPACTED, and says from whe
   test.each(["forwards", "backwards"] as const)("a scan, %s", async (direction) => {
     expect(await overtaken((reader) => reader.scan({ direction }))).toMatchObject({
       code: "COMPACTED",
-      data: { position: expect.any(Number), firstPosition: parts * 10 - 8 },
+      data: { position: someNumber, firstPosition: parts * 10 - 8 },
     });
   });
 
   test.each(["forwards", "backwards"] as const)("a read of a stream, %s", async (direction) => {
     expect(await overtaken((reader) => reader.readStream("stream-3", { direction }))).toMatchObject({
       code: "COMPACTED",
-      data: { stream: "stream-3", version: expect.any(Number), firstPosition: parts * 10 - 8 },
+      data: { stream: "stream-3", version: someNumber, firstPosition: parts * 10 - 8 },
     });
   });
 
   test("a subscription", async () => {
     expect(await overtaken((reader) => reader.subscribe())).toMatchObject({
       code: "COMPACTED",
-      data: { position: expect.any(Number), firstPosition: parts * 10 - 8 },
+      data: { position: someNumber, firstPosition: parts * 10 - 8 },
     });
   });
 });

@@ -38,6 +38,15 @@ export class Ledger {
     });
   }
 
+  /** The same history so far, to go on with another one. */
+  fork(): Ledger {
+    const fork = new Ledger();
+    fork.#appended.push(...this.#appended);
+    fork.#maps.push(...this.#maps.slice(1));
+    for (const [key, version] of this.#versions) fork.#versions.set(key, version);
+    return fork;
+  }
+
   async fill(engine: DurableEngine, count: number, bytes?: number): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => this.commit(engine, bytes)));
   }

@@ -39,6 +39,17 @@ export function unmarkCopy(state: LiveState, incarnation: string): void {
   state.incarnation = incarnation;
 }
 
+/** Whether a state can come after another of the same copy of a store; otherwise another copy was put in its place. */
+export function isSameCopy(before: ManifestState, after: ManifestState): boolean {
+  return (
+    before.store === after.store &&
+    before.incarnation === after.incarnation &&
+    JSON.stringify(copyMarkOf(before)) === JSON.stringify(copyMarkOf(after)) &&
+    before.epoch <= after.epoch &&
+    before.edits <= after.edits
+  );
+}
+
 /** The mark in a directory; `undefined` when there is none, or no store. */
 export async function findCopyMark(host: Host, dir: string): Promise<CopyMark | undefined> {
   const found = await readInForce(host, dir);

@@ -120,7 +120,7 @@ export class OpenEngineReader implements EngineReader {
       now: () => followed.moment,
       hold: () => followed.hold(),
       letGo: (moment) => followed.letGo(moment),
-      isOvertaken: (error) => followed.isOvertaken(error),
+      whyOvertaken: (error, moment) => followed.whyOvertaken(error, moment),
       reading: (begin, signal) => reading(begin, signal, followed.moment),
       at: (moment, revision = moment.revision) => ({
         view: () => moment.view,

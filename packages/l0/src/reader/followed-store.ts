@@ -1,6 +1,8 @@
 import { EhdbError, isEhdbError, KIB, MIB } from "@ehdb/contracts";
 import type { DatasetSpec } from "@ehdb/contracts";
 import type { ReadOnlyJournal } from "@ehdb/journal";
+import { isSameCopy } from "../manifest/copy-mark.ts";
+import { readManifest } from "../manifest/read-manifest.ts";
 import type { ReadManifest } from "../manifest/read-manifest.ts";
 import type { ManifestState } from "../manifest/state.ts";
 import { isMissingPart } from "../part/part-damage.ts";
@@ -18,11 +20,18 @@ const mostTries = 16;
 /** As a writer's own: what isn't in parts is bounded by it. */
 const fullness = { sealMaxBytes: 8 * MIB, sealMaxCommits: 64 * KIB };
 
+/** A part of the moment that is read was merged into another; or another copy of the store took the place of the one that it was of. */
+export type Overtaken = "merged" | "replaced";
+
 /** What a store holds, as far as a reader beside its writer has seen: look by look. */
 export class FollowedStore {
   readonly #options: ResolvedReaderOptions;
-  readonly #journal: ReadOnlyJournal;
-  readonly #manifests: ManifestWatch;
+  readonly #openJournal: () => Promise<ReadOnlyJournal>;
+  /** `undefined` before the first look at a copy of the store. */
+  #journal: ReadOnlyJournal | undefined;
+  #manifests: ManifestWatch;
+  /** The last that was seen of the copy that is followed. */
+  #seen: ManifestState;
   #manifest: ReadManifest | undefined;
   #shelf: PartShelf;
   #parts: Parts | undefined;
@@ -32,9 +41,11 @@ export class FollowedStore {
   #looking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  constructor(options: ResolvedReaderOptions, journal: ReadOnlyJournal) {
+  /** `first` is what the manifest said before. */
+  constructor(options: ResolvedReaderOptions, first: ManifestState, openJournal: () => Promise<ReadOnlyJournal>) {
     this.#options = options;
-    this.#journal = journal;
+    this.#openJournal = openJournal;
+    this.#seen = first;
     this.#manifests = new ManifestWatch(options.host, options.dir);
     this.#shelf = new PartShelf(options);
   }
@@ -45,7 +56,7 @@ export class FollowedStore {
   }
 
   get state(): ManifestState {
-    return (this.#manifest as ReadManifest).state;
+    return this.#seen;
   }
 
   /** What was stated durable before the call is seen. Who calls while a look is under way shares the next one. */
@@ -70,14 +81,17 @@ export class FollowedStore {
   async letGo(moment: Moment): Promise<void> {
     if (--moment.reads > 0) return;
     this.#held.delete(moment);
-    await this.#freeParts();
+    const { shelf } = moment;
+    if (shelf !== this.#shelf) await this.#closeUnread(shelf);
+    else await this.#freeParts();
   }
 
-  /** Whether a read failed because the writer has merged a part away: then there is a newer moment, without it. */
-  async isOvertaken(error: unknown): Promise<boolean> {
-    if (!isMissingPart(error)) return false;
+  /** Why a read of a moment failed that had been fine by what is there now; `undefined`: it isn't. */
+  async whyOvertaken(error: unknown, { shelf }: Moment): Promise<Overtaken | undefined> {
+    if (!isEhdbError(error, "CORRUPT", "KEY_MISSING", "WRONG_KEY", "UNSUPPORTED_VERSION")) return undefined;
     await this.look();
-    return !this.#shelf.isNamed((error as EhdbError).data["file"]);
+    if (shelf !== this.#shelf) return "replaced";
+    return isMissingPart(error) && !shelf.isNamed(error.data["file"]) ? "merged" : undefined;
   }
 
   stats(): EngineReaderStats {
@@ -93,8 +107,9 @@ export class FollowedStore {
 
   async close(): Promise<void> {
     await (this.#next ?? this.#looking)?.catch(() => undefined);
-    await this.#shelf.close();
-    await this.#journal.close();
+    const shelves = [this.#shelf, this.#moment?.shelf, ...[...this.#held].map(({ shelf }) => shelf)];
+    for (const shelf of new Set(shelves)) await shelf?.close();
+    await this.#journal?.close();
   }
 
   #beginLook(): Promise<void> {
@@ -108,75 +123,102 @@ export class FollowedStore {
     for (let tries = 1; ; tries++) {
       try {
         // In this order: what the journal has dropped, the manifest has named before.
-        await this.#journal.refresh();
+        const journal = await this.#refreshed();
         const manifest = await this.#manifests.read();
-        await this.#take(manifest);
-        return;
+        if (isSameCopy(this.#seen, manifest.state)) return await this.#take(manifest, journal);
+        // What was looked at before it may be the other copy's.
+        await this.#beginAnew(manifest.state);
       } catch (error) {
         this.#store = undefined;
+        const other = isEhdbError(error, "CLOSED") ? undefined : await this.#findOther();
+        if (other !== undefined) await this.#beginAnew(other);
         // The writer has sealed and dropped on while it was read.
-        if (!isEhdbError(error, "COMPACTED") || tries === mostTries) throw error;
+        else if (!isEhdbError(error, "COMPACTED")) throw error;
+        if (tries === mostTries) throw error;
         await this.#options.host.clock.yield();
       }
     }
   }
 
-  async #take(manifest: ReadManifest): Promise<void> {
+  async #refreshed(): Promise<ReadOnlyJournal> {
+    if (this.#journal === undefined) this.#journal = await this.#openJournal();
+    else await this.#journal.refresh();
+    return this.#journal;
+  }
+
+  async #take(manifest: ReadManifest, journal: ReadOnlyJournal): Promise<void> {
     const { state } = manifest;
     const { host } = this.#options;
     const before = this.#manifest?.state;
-    if (before !== undefined && before.incarnation !== state.incarnation) await this.#beginAnew();
     const isNew = this.#manifest !== manifest || this.#parts === undefined;
     if (isNew) this.#parts = this.#shelf.take(state);
     this.#manifest = manifest;
-    const store = this.#store !== undefined && this.#goesOn(this.#store, before, state) ? this.#store : this.#begin();
-    const revision = Math.max(this.#journal.last, state.sealedThrough);
-    assertMeets(this.#journal, state);
-    await replayJournal({ host, journal: this.#journal, fullness }, store, this.#journal.last);
+    this.#seen = state;
+    const last = Math.max(journal.last, state.sealedThrough);
+    const store =
+      this.#store !== undefined && goesOn(this.#store, before, state, last) ? this.#store : this.#begin(state);
+    assertMeets(journal, state);
+    await replayJournal({ host, journal, fullness }, store, journal.last);
     // In one step with the moment that has it: a log's floor is what its reads go by.
     if (isNew) takeOver(state, store);
     this.#store = store;
-    const epoch = Math.max(this.#journal.epoch, state.epoch);
+    const epoch = Math.max(journal.epoch, state.epoch);
     const { moment } = this;
-    if (
-      moment?.store === store &&
-      moment.parts === this.#parts &&
-      moment.revision === revision &&
-      moment.epoch === epoch
-    )
+    if (moment?.store === store && moment.parts === this.#parts && moment.revision === last && moment.epoch === epoch)
       return;
-    this.#moment = new Moment(revision, epoch, store, this.#parts as Parts);
+    this.#moment = new Moment(last, epoch, store, this.#parts as Parts, this.#shelf);
+    if (moment !== undefined && moment.shelf !== this.#shelf) await this.#closeUnread(moment.shelf);
     await this.#freeParts();
   }
 
-  /** Whether what is in memory is still what isn't in parts, and the beginning of it. */
-  #goesOn(store: Store, before: ManifestState | undefined, after: ManifestState): boolean {
-    return (
-      before?.sealedThrough === after.sealedThrough &&
-      before.datasets.size === after.datasets.size &&
-      store.accepted <= Math.max(this.#journal.last, after.sealedThrough)
-    );
-  }
-
-  #begin(): Store {
-    const { datasets, sealedThrough } = this.state;
+  #begin({ datasets, sealedThrough }: ManifestState): Store {
     const metas = [...datasets.values()];
     const wanted = this.#options.datasets ?? metas;
     for (const spec of wanted) assertHas(spec, metas, this.#options.dir);
     return new Store(metas, wanted, { logs: new Map(), maps: new Map() }, sealedThrough + 1);
   }
 
-  /** Another copy of the store was put in its place: what has the same number isn't the same part. */
-  async #beginAnew(): Promise<void> {
-    await this.#shelf.close();
+  /** What another copy of the store says that was put in the place of the one that is followed; `undefined` when there is none to be read. */
+  async #findOther(): Promise<ManifestState | undefined> {
+    try {
+      const { host, dir } = this.#options;
+      const { state } = await readManifest({ host, dir });
+      return isSameCopy(this.#seen, state) ? undefined : state;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Another copy of the store was put in its place: what has the same number there isn't the same part, or the same segment. */
+  async #beginAnew(other: ManifestState): Promise<void> {
+    await this.#journal?.close();
+    this.#journal = undefined;
+    this.#manifests = new ManifestWatch(this.#options.host, this.#options.dir);
+    this.#manifest = undefined;
+    this.#seen = other;
+    // A copy that nobody has read from yet can be replaced, too.
+    if (this.#shelf !== this.#moment?.shelf) await this.#shelf.close();
     this.#shelf = new PartShelf(this.#options);
     this.#store = undefined;
     this.#parts = undefined;
   }
 
+  async #closeUnread(shelf: PartShelf): Promise<void> {
+    if ([...this.#held].every((held) => held.shelf !== shelf)) await shelf.close();
+  }
+
   async #freeParts(): Promise<void> {
     if ([...this.#held].every((held) => held.parts === this.moment.parts)) await this.#shelf.letGo();
   }
+}
+
+/** Whether what is in memory is still what isn't in parts, and the beginning of it. */
+function goesOn(store: Store, before: ManifestState | undefined, after: ManifestState, last: number): boolean {
+  return (
+    before?.sealedThrough === after.sealedThrough &&
+    before.datasets.size === after.datasets.size &&
+    store.accepted <= last
+  );
 }
 
 /** What edits change of a dataset besides its parts. */

@@ -1,3 +1,4 @@
+import type { PartShelf } from "./part-shelf.ts";
 import type { Store } from "../store.ts";
 import type { Parts, View } from "../view.ts";
 
@@ -7,15 +8,18 @@ export class Moment {
   readonly epoch: number;
   readonly store: Store;
   readonly parts: Parts;
+  /** Of the copy of the store that it's a moment of: another copy has another one. */
+  readonly shelf: PartShelf;
   readonly #floors: ReadonlyMap<string, number>;
   /** Reads that have this moment and aren't done. */
   reads = 0;
 
-  constructor(revision: number, epoch: number, store: Store, parts: Parts) {
+  constructor(revision: number, epoch: number, store: Store, parts: Parts, shelf: PartShelf) {
     this.revision = revision;
     this.epoch = epoch;
     this.store = store;
     this.parts = parts;
+    this.shelf = shelf;
     this.#floors = new Map([...store.datasets.values()].map(({ name, floor }) => [name, floor]));
   }
 

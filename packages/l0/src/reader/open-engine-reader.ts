@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import { openJournalReader } from "@ehdb/journal";
+import type { ReadOnlyJournal } from "@ehdb/journal";
 import { readManifest } from "../manifest/read-manifest.ts";
 import type { EngineReader, EngineReaderOptions } from "./api.ts";
 import { OpenEngineReader } from "./engine-reader.ts";
 import { FollowedStore } from "./followed-store.ts";
 import { resolveReaderOptions } from "./options.ts";
+import type { ResolvedReaderOptions } from "./options.ts";
 
 /**
  * Opens a store to read it, beside a writer in this or another process, or without one. Takes no lock and writes nothing. Errors:
@@ -13,18 +15,10 @@ import { resolveReaderOptions } from "./options.ts";
  */
 export async function openEngineReader(options: EngineReaderOptions): Promise<EngineReader> {
   const resolved = resolveReaderOptions(options);
-  const { host, dir, encryption, pollMillis } = resolved;
+  const { host, dir } = resolved;
   // First, because its error says what is wrong with a directory that holds no store.
-  await readManifest({ host, dir });
-  const journal = await openJournalReader({
-    dir: join(dir, "journal"),
-    host,
-    pollMillis,
-    ...(encryption === undefined ? {} : { encryption }),
-  }).catch((error: unknown) => {
-    throw isEhdbError(error, "NOT_FOUND") ? withoutJournal(dir, error) : error;
-  });
-  const followed = new FollowedStore(resolved, journal);
+  const { state } = await readManifest({ host, dir });
+  const followed = new FollowedStore(resolved, state, () => openJournal(resolved));
   try {
     await followed.look();
   } catch (error) {
@@ -32,6 +26,17 @@ export async function openEngineReader(options: EngineReaderOptions): Promise<En
     throw error;
   }
   return new OpenEngineReader(resolved, followed);
+}
+
+async function openJournal({ host, dir, encryption, pollMillis }: ResolvedReaderOptions): Promise<ReadOnlyJournal> {
+  return await openJournalReader({
+    dir: join(dir, "journal"),
+    host,
+    pollMillis,
+    ...(encryption === undefined ? {} : { encryption }),
+  }).catch((error: unknown) => {
+    throw isEhdbError(error, "NOT_FOUND") ? withoutJournal(dir, error) : error;
+  });
 }
 
 /** An open makes the journal before the manifest. */

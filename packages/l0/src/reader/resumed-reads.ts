@@ -1,5 +1,7 @@
+import { EhdbError } from "@ehdb/contracts";
 import type { Batches } from "@ehdb/contracts";
 import type { ReadContext } from "../read-context.ts";
+import type { Overtaken } from "./followed-store.ts";
 import type { Moment } from "./moment.ts";
 
 /** What reads need of the reader around them. */
@@ -9,8 +11,8 @@ export interface ResumedContext {
   now(): Moment;
   hold(): Moment;
   letGo(moment: Moment): Promise<void>;
-  /** Whether a read failed only because the writer has merged a part away: then it can go on in what there is now. */
-  isOvertaken(error: unknown): Promise<boolean>;
+  /** Why a read of a moment failed: when a part was merged away, it can go on in what there is now. */
+  whyOvertaken(error: unknown, moment: Moment): Promise<Overtaken | undefined>;
   reading<T>(begin: () => AsyncGenerator<readonly T[]>, signal: AbortSignal | undefined): Batches<T>;
 }
 
@@ -21,7 +23,7 @@ export async function once<T>(context: ResumedContext, ask: (moment: Moment) => 
     try {
       return await ask(moment);
     } catch (error) {
-      if (!(await context.isOvertaken(error))) throw error;
+      if ((await context.whyOvertaken(error, moment)) === undefined) throw error;
     } finally {
       await context.letGo(moment);
     }
@@ -32,9 +34,9 @@ export async function once<T>(context: ResumedContext, ask: (moment: Moment) => 
 export interface ResumableRead<T, O> {
   readonly options: O;
   /** From `moment`, with the options of what isn't given yet. COMPACTED when it may lack what the read's own moment had. */
-  read(moment: Moment, rest: O, begun: Begun): AsyncIterable<readonly T[]>;
+  readonly read: (moment: Moment, rest: O, begun: Begun) => AsyncIterable<readonly T[]>;
   /** The options of what comes behind `records`; `undefined` when nothing does. */
-  behind(rest: O, records: readonly T[]): O | undefined;
+  readonly behind: (rest: O, records: readonly T[]) => O | undefined;
   /** What is newer than the read comes at its end, and is left out. */
   readonly isRising: boolean;
 }
@@ -75,11 +77,18 @@ export async function* resumed<T extends { readonly revision: number }, O>(
       }
       return;
     } catch (error) {
-      if (rest === undefined || !(await context.isOvertaken(error))) throw error;
+      const why = rest === undefined ? undefined : await context.whyOvertaken(error, moment);
+      if (why === undefined) throw error;
+      if (why === "replaced") throw replaced(dataset, error);
     } finally {
       await context.letGo(moment);
     }
   }
+}
+
+function replaced(dataset: string, cause: unknown): EhdbError {
+  const message = `another copy of the store took its place while ${dataset} was read. Reconcile what was made of the records of before, then read again`;
+  return new EhdbError("TRUNCATED", message, { dataset }, cause);
 }
 
 function upTo<T extends { readonly revision: number }>(records: readonly T[], revision: number): readonly T[] {
