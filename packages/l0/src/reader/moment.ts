@@ -11,6 +11,7 @@ export class Moment {
   /** Of the copy of the store that it's a moment of: another copy has another one. */
   readonly shelf: PartShelf;
   readonly #floors: ReadonlyMap<string, number>;
+  readonly #lastRevisions: Map<string, number> = new Map();
   /** Reads that have this moment and aren't done. */
   reads = 0;
 
@@ -36,6 +37,16 @@ export class Moment {
 
   /** See `EngineReader.lastRevision`. */
   lastRevision(name: string): number {
+    let last = this.#lastRevisions.get(name);
+    if (last === undefined) {
+      // What is being read into memory can't be read yet.
+      last = Math.min(this.#lastWrite(name), this.revision);
+      this.#lastRevisions.set(name, last);
+    }
+    return last;
+  }
+
+  #lastWrite(name: string): number {
     const dataset = this.store.datasets.get(name);
     if (dataset === undefined) return 0;
     const { parts, generations } = this.view;
@@ -46,7 +57,6 @@ export class Moment {
     for (const { logs, maps } of generations) {
       last = Math.max(last, logs.get(dataset.id)?.lastRevision ?? maps.get(dataset.id)?.lastRevision ?? 0);
     }
-    // What is being read into memory can't be read yet.
-    return Math.min(last, this.revision);
+    return last;
   }
 }

@@ -16,6 +16,8 @@ type Read = (moment: Moment, rest: LogReadOptions, begun: Begun) => AsyncIterabl
 export class ResumedLog implements LogDataset {
   readonly name: string;
   readonly #context: ResumedContext;
+  /** Asked for its first position event by event. */
+  #newest: { readonly moment: Moment; readonly reads: LogReads } | undefined;
 
   constructor(context: ResumedContext, name: string) {
     this.#context = context;
@@ -23,15 +25,15 @@ export class ResumedLog implements LogDataset {
   }
 
   get first(): number {
-    return this.#at(this.#context.now()).first;
+    return this.#now.first;
   }
 
   get last(): number {
-    return this.#at(this.#context.now()).last;
+    return this.#now.last;
   }
 
   assertContinues(sort: number, epoch: number): void {
-    this.#at(this.#context.now()).assertContinues(sort, epoch);
+    this.#now.assertContinues(sort, epoch);
   }
 
   async version(key: string): Promise<number> {
@@ -59,6 +61,12 @@ export class ResumedLog implements LogDataset {
         isForwards ? this.#readForwards(key, moment, rest, begun) : this.#readBackwards(key, moment, rest, begun),
       ({ version }) => version,
     );
+  }
+
+  get #now(): LogReads {
+    const moment = this.#context.now();
+    if (this.#newest?.moment !== moment) this.#newest = { moment, reads: this.#at(moment) };
+    return this.#newest.reads;
   }
 
   #at(moment: Moment): LogReads {
