@@ -32,20 +32,32 @@ export interface ModelOptions {
   readonly steps: number;
 }
 
-/** Random histories: each step is done to both, then all that can be read must be the same. Throws with the seed and the shortest history that differs. */
-export async function checkModel(options: ModelOptions): Promise<void> {
+export interface ModelReport {
+  /** The seed, the shortest history that differs, and how; `undefined`: after every step all that could be read was the same. */
+  readonly difference: string | undefined;
+  readonly histories: number;
+  /** Steps done to both, after each of which all that can be read was compared. */
+  readonly comparisons: number;
+}
+
+/** Random histories: each step is done to both, and then all that can be read must be the same. */
+export async function compareWithReference(options: ModelOptions): Promise<ModelReport> {
+  let comparisons = 0;
   const property = fc.asyncProperty(steps(options.steps), async (history) => {
     const pair = await Pair.open(await options.open(), options.dedupeWindow);
     try {
       for (const step of history) {
         await pair.take(step);
         await pair.compare();
+        comparisons++;
       }
     } finally {
       await pair.close();
     }
   });
-  await fc.assert(property, { seed: options.seed, numRuns: options.histories, includeErrorInReport: true });
+  const run = await fc.check(property, { seed: options.seed, numRuns: options.histories, includeErrorInReport: true });
+  const difference = run.failed ? await fc.asyncDefaultReportMessage(run) : undefined;
+  return { difference, histories: run.numRuns, comparisons };
 }
 
 type Call = (log: EventLog) => unknown;
