@@ -67,13 +67,14 @@ export class ManifestFile {
     return this.#end - this.snapshotBytes + entry.length > most;
   }
 
-  /** Writes and syncs what `encode` returned. After an error the file is never written again. */
-  async append(entry: Buffer): Promise<void> {
+  /** Writes and syncs what `encode` returned, and says how much that is. After an error the file is never written again. */
+  async append(entry: Buffer): Promise<number> {
     await this.#file.write(entry, this.#end);
     await this.#file.dataSync();
     this.#end += entry.length;
     this.#edits++;
     this.#lastCrc = storedCrc(entry, 0);
+    return entry.length;
   }
 
   close(): Promise<void> {

@@ -64,6 +64,17 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
   }
 }
 
+/**
+ * An edit that changes nothing. Behind it another one, synced before, can't be taken for one that a crash cut short: damaged, it's found, and what
+ * was done because of it can't come undone in silence.
+ */
+const closing: ManifestEdit = {};
+
+/** When the edit is lost, the journal holds what it sealed, or begins beyond what the manifest knows then. */
+function isToldByJournal({ sealedThrough, remove }: ManifestEdit): boolean {
+  return sealedThrough !== undefined && remove === undefined;
+}
+
 /** The durable list of what is sealed, open for edits. Its calls take effect one after another, in their order. */
 export class Manifest {
   /** There was no store in the directory, or one whose first open didn't come to its end: nobody was promised anything. */
@@ -198,19 +209,18 @@ export class Manifest {
 
   async #write(edit: ManifestEdit): Promise<void> {
     const file = this.#file;
-    const entry = file?.encode(edit);
-    if (file === undefined || entry === undefined || file.isFull(entry)) {
+    if (file === undefined || file.isFull(file.encode(edit))) {
       await this.#switch(edit);
       return;
     }
+    const edits = isToldByJournal(edit) ? [edit] : [edit, closing];
     try {
-      await file.append(entry);
+      for (const one of edits) this.#counts.bytesWritten += await file.append(file.encode(one));
     } catch (error) {
       await this.#leaveFile();
       throw error;
     }
-    this.#counts.bytesWritten += entry.length;
-    this.#state.apply(edit);
+    for (const one of edits) this.#state.apply(one);
     this.#acknowledge(edit);
   }
 
