@@ -4,6 +4,7 @@ import type { Stage } from "@ehdb/harness";
 import type { SimulatedHost } from "@ehdb/host";
 import type { Durability } from "@ehdb/journal";
 import type { DurableEngine } from "../src/index.ts";
+import type { Beside } from "./beside.ts";
 import type { Calls } from "./calls.ts";
 import type { CrashPlan } from "./crash-plans.ts";
 import type { Floors, Forgotten } from "./forgotten.ts";
@@ -71,6 +72,12 @@ export const countNames = [
   "roomAgain",
   "encrypted",
   "compressed",
+  "besideOpens",
+  "besideLooks",
+  "besideReads",
+  "besideReadsChecked",
+  "besideOvertaken",
+  "besideNews",
   "rots",
   "rotsFound",
 ] as const;
@@ -90,6 +97,8 @@ export interface Run {
   readonly forgotten: Forgotten;
   readonly floors: Floors;
   readonly plan: CrashPlan;
+  /** Some runs have a reader beside the writer. */
+  readonly beside: Beside | undefined;
   host: SimulatedHost;
   /** The mode in force. */
   durability: Durability;

@@ -45,6 +45,17 @@ export class Forgotten {
     };
   }
 
+  /** What others have seen to be gone, as of now. */
+  copy(): Forgotten {
+    const copy = new Forgotten();
+    copy.adopt(this);
+    return copy;
+  }
+
+  adopt(others: Forgotten): void {
+    for (const [dataset, sorts] of others.#gone) for (const sort of sorts) this.#forget(dataset, sort);
+  }
+
   #forget(dataset: string, sort: number): void {
     const gone = this.#gone.get(dataset);
     if (gone === undefined) this.#gone.set(dataset, new Set([sort]));
@@ -65,8 +76,12 @@ export class Floors {
     this.#promised.set(dataset, Math.max(floor, this.#promised.get(dataset) ?? 1));
   }
 
-  check(run: Run, dataset: string, first: number): void {
-    const least = this.#promised.get(dataset) ?? 1;
+  /** Where a log begins at least, for who looks from now on. */
+  promised(dataset: string): number {
+    return this.#promised.get(dataset) ?? 1;
+  }
+
+  check(run: Run, dataset: string, first: number, least: number = this.promised(dataset)): void {
     const most = this.#asked.get(dataset) ?? 1;
     if (first < least || first > most)
       run.ledger.fail(`${dataset} begins at ${first}, and its floor was raised to ${least} at least, ${most} at most`);

@@ -3,6 +3,7 @@ import { simulatedHost } from "@ehdb/host";
 import { Stage } from "@ehdb/harness";
 import { loadContentHash } from "../src/content-hash.ts";
 import type { DurableEngine } from "../src/index.ts";
+import { Beside } from "./beside.ts";
 import { Calls } from "./calls.ts";
 import { codeOf, describe, mayHappen, noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -39,6 +40,7 @@ export async function run(seed: number): Promise<RunResult> {
     forgotten: new Forgotten(),
     floors: new Floors(),
     plan: new CrashPlan(),
+    beside: seed % 3 === 0 ? new Beside(new Random(seed + 2 ** 32)) : undefined,
     host,
     durability: "sync",
     asyncTurns: 0,
@@ -144,6 +146,9 @@ export const simulation: Simulation = {
     "snapshots",
     "orphansReclaimed",
     "readsChecked",
+    "besideReadsChecked",
+    "besideOvertaken",
+    "besideNews",
     "checkpoints",
     "cutCheckpoints",
     "encrypted",

@@ -1,6 +1,7 @@
 import { Stage } from "@ehdb/harness";
 import type { StageEnd } from "@ehdb/harness";
 import type { DurableEngine } from "../src/index.ts";
+import { besideAWriter } from "./beside.ts";
 import { codeOf, describe, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 import { alone, open, reopen } from "./opening.ts";
@@ -64,6 +65,7 @@ async function work(run: Run, engine: DurableEngine): Promise<StageEnd> {
       ...Array.from({ length: random.between(1, 3) }, () => writer(working, random.between(4, 18))),
       ...Array.from({ length: random.between(0, 2) }, () => reader(working, random.between(1, 6))),
       upkeep(working, random.between(0, 6)),
+      besideAWriter(working),
     ]);
     if (random.chance(0.8)) await makeRoom(working);
     if (engine.state === "poisoned" && random.chance(0.6)) {

@@ -1,6 +1,7 @@
 import { Stage } from "@ehdb/harness";
 import { openEngine } from "../src/index.ts";
 import type { DurableEngine, EngineOptions } from "../src/index.ts";
+import { besideRecovery } from "./beside.ts";
 import { codeOf, datasets, describe, DIRECTORY, logs, maps, mayHappen } from "./context.ts";
 import type { Run } from "./context.ts";
 import { Evidence } from "./evidence.ts";
@@ -37,7 +38,12 @@ export async function open(run: Run): Promise<DurableEngine | NotOpened> {
     else if (random.chance(0.1)) plan.inSwitch(random, host);
     const opened = await alone(run, "openEngine", async () => {
       try {
-        return await openEngine(optionsOf(run));
+        const beside = besideRecovery(run);
+        try {
+          return await openEngine(optionsOf(run));
+        } finally {
+          await beside;
+        }
       } catch (error) {
         const code = codeOf(error);
         if (!(code === "IO_ERROR" || code === "NO_SPACE") || !mayHappen(run, code)) throw error;

@@ -125,8 +125,7 @@ async function read(
   });
 }
 
-function drawLogOptions(run: Run, last: number): LogReadOptions {
-  const { random } = run;
+export function drawLogOptions({ random }: Pick<Run, "random">, last: number): LogReadOptions {
   return {
     ...(random.chance(0.5) ? {} : { direction: random.pick(["forwards", "backwards"] as const) }),
     ...(random.chance(0.6) ? {} : { from: random.integer(last + 3) }),
@@ -134,7 +133,7 @@ function drawLogOptions(run: Run, last: number): LogReadOptions {
   };
 }
 
-function drawMapOptions(run: Run): MapScanOptions {
+export function drawMapOptions(run: Pick<Run, "random" | "calls">): MapScanOptions {
   const { random } = run;
   return {
     ...(random.chance(0.7) ? {} : { prefix: random.pick(["", "a", "cold/", "call/1", "none"]) }),
@@ -175,7 +174,7 @@ function contentOf(payload: Uint8Array): string {
 }
 
 /** What a read may find, whatever its limit. */
-function wanted(
+export function wanted(
   records: readonly ModelRecord[],
   { direction, from }: LogReadOptions,
   first: number,
@@ -188,7 +187,7 @@ function wanted(
   );
 }
 
-function isBelow({ direction, from }: LogReadOptions, first: number): boolean {
+export function isBelow({ direction, from }: LogReadOptions, first: number): boolean {
   return direction !== "backwards" && from !== undefined && from >= 1 && from < first;
 }
 
@@ -203,7 +202,7 @@ async function refusesBelow(run: Run, batches: Batches<LogRecord>, first: number
   return () => `what lies below ${first} was read`;
 }
 
-function wantedValues(model: Model, dataset: string, revision: number, options: MapScanOptions): Kept[] {
+export function wantedValues(model: Model, dataset: string, revision: number, options: MapScanOptions): Kept[] {
   const { prefix = "", from = "", before, limit } = options;
   const keys = model.mapKeys(dataset, revision).filter((key) => {
     return key.startsWith(prefix) && byUtf8(key, from) >= 0 && (before === undefined || byUtf8(key, before) < 0);

@@ -185,6 +185,21 @@ describe("a read whose parts are merged away", () => {
     await expect(ended).rejects.toMatchObject({ code: "COMPACTED", data: { key: "key 07" } });
   });
 
+  test.each([{}, { limit: 30 }])("keeps its moment backwards too, before anything was given: %o", async (options) => {
+    const stores = await beside(0);
+    const backwards = { direction: "backwards", ...options } as const;
+    const wanted = [
+      await all(stores.engine.log("events").scan(backwards)),
+      await all(stores.engine.log("events").read("key 07", backwards)),
+    ].map((records) => records.map(textOf));
+    const readers = [stores.reader, await openEngineReader({ dir: "/store", host: stores.host })] as const;
+    await overtake(stores);
+    // Neither has looked since.
+    const [scanning, reading] = readers;
+    expect((await all(scanning.log("events").scan(backwards))).map(textOf)).toEqual(wanted[0]);
+    expect((await all(reading.log("events").read("key 07", backwards))).map(textOf)).toEqual(wanted[1]);
+  });
+
   test("asks again: a lookup", async () => {
     const stores = await beside(0);
     await overtake(stores);

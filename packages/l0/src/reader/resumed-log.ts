@@ -96,14 +96,14 @@ export class ResumedLog implements LogDataset {
     return this.#at(moment).scan(from === undefined ? rest : { ...rest, from });
   }
 
-  async *#scanBackwards(moment: Moment, rest: LogReadOptions, { floor }: Begun): AsyncGenerator<readonly LogRecord[]> {
-    const { last } = this.#at(moment);
-    let next = Math.min(last, rest.from ?? last);
-    for await (const records of this.#at(moment).scan(rest)) {
+  async *#scanBackwards(moment: Moment, rest: LogReadOptions, begun: Begun): AsyncGenerator<readonly LogRecord[]> {
+    const reads = this.#at(moment);
+    let next = Math.min(reads.last, rest.from ?? reads.last);
+    for await (const records of notNewer((all) => reads.scan(all), rest, begun)) {
       yield records;
       next = (records.at(-1) as LogRecord).sort - 1;
     }
-    if (this.#hasLost(moment, floor) && next >= Math.max(1, floor))
+    if (this.#hasLost(moment, begun.floor) && next >= Math.max(1, begun.floor))
       throw this.#dropped(moment, `position ${next}`, { from: next });
   }
 
@@ -129,11 +129,12 @@ export class ResumedLog implements LogDataset {
     key: string,
     moment: Moment,
     rest: LogReadOptions,
-    { floor }: Begun,
+    begun: Begun,
   ): AsyncGenerator<readonly LogRecord[]> {
+    const { floor } = begun;
     const reads = this.#at(moment);
     let next = rest.from;
-    for await (const records of reads.read(key, rest)) {
+    for await (const records of notNewer((all) => reads.read(key, all), rest, begun)) {
       yield records;
       next = (records.at(-1) as LogRecord).version - 1;
     }
@@ -154,5 +155,22 @@ export class ResumedLog implements LogDataset {
 
   #droppedOf(key: string, moment: Moment, version: number): EhdbError {
     return this.#dropped(moment, `version ${version} of ${key}`, { key, version });
+  }
+}
+
+/** Backwards what is newer than a read comes first; once something was given, all that follows is older. */
+async function* notNewer(
+  read: (options: LogReadOptions) => AsyncIterable<readonly LogRecord[]>,
+  options: LogReadOptions,
+  { revision, isResumed, hasGiven }: Begun,
+): AsyncGenerator<readonly LogRecord[]> {
+  if (!isResumed || hasGiven) return yield* read(options);
+  const { limit = Infinity, ...all } = options;
+  let left = limit;
+  for await (const records of read(all)) {
+    const wanted = records.filter((record) => record.revision <= revision).slice(0, left);
+    if (wanted.length > 0) yield wanted;
+    left -= wanted.length;
+    if (left === 0) return;
   }
 }
