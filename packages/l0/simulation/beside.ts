@@ -51,9 +51,12 @@ async function once(run: Run, step: Step, engine: DurableEngine | undefined): Pr
   const reader = await opened(run, beside, step);
   if (reader === undefined) return;
   const { random } = beside;
-  if (random.chance(0.6)) await look(run, beside, reader, step, engine);
+  const looking = random.chance(0.6) ? look(run, beside, reader, step, engine) : undefined;
+  // What reads while it looks has the moment of before.
+  if (random.chance(0.7)) await looking;
   if (random.chance(0.15)) await hearNews(run, reader, step);
   else await readBeside(run, beside, reader, step);
+  await looking;
   if (!random.chance(0.03)) return;
   beside.reader = undefined;
   await step("the close of a reader beside", async () => await reader.close());

@@ -95,12 +95,17 @@ async function lastLook(run: Run): Promise<void> {
 
 /** What was to fail and hasn't yet fails now. */
 async function mergeAtLast(run: Run, engine: DurableEngine): Promise<void> {
+  const excuse = (error: unknown): void => {
+    if (!mayHappen(run, codeOf(error))) throw error;
+  };
   for (let failures = 0; ; failures++) {
     try {
       await engine.runPendingMerges();
       return;
     } catch (error) {
       if (failures > 20 || !mayHappen(run, codeOf(error))) throw error;
+      // What fails may have been a sync of the journal.
+      if (engine.state === "poisoned") await engine.reopen().catch(excuse);
     }
   }
 }

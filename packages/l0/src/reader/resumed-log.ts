@@ -164,7 +164,10 @@ async function* notNewer(
   options: LogReadOptions,
   { revision, isResumed, hasGiven }: Begun,
 ): AsyncGenerator<readonly LogRecord[]> {
-  if (!isResumed || hasGiven) return yield* read(options);
+  if (!isResumed || hasGiven) {
+    yield* read(options);
+    return;
+  }
   const { limit = Infinity, ...all } = options;
   let left = limit;
   for await (const records of read(all)) {
