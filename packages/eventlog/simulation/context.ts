@@ -7,6 +7,7 @@ import type { Calls } from "./calls.ts";
 import type { CrashPlan } from "./crash-plans.ts";
 import type { Follower } from "./follower.ts";
 import type { Ledger } from "./ledger.ts";
+import type { ReaderBeside } from "./reader-beside.ts";
 import type { Random } from "./random.ts";
 import type { Durability, Settings } from "./settings.ts";
 
@@ -68,6 +69,10 @@ export const countNames = [
   "subscriptionsBeyond",
   "tails",
   "roomAgain",
+  "besideOpens",
+  "besideLooks",
+  "besideReads",
+  "besideOvertaken",
   "encrypted",
 ] as const;
 
@@ -83,6 +88,8 @@ export interface Run {
   /** Readers who go on over crashes and closes. */
   readonly followers: readonly Follower[];
   readonly plan: CrashPlan;
+  /** Some runs have a reader beside the writer. */
+  readonly beside: ReaderBeside | undefined;
   host: SimulatedHost;
   /** The mode in force. */
   durability: Durability;

@@ -11,6 +11,7 @@ import { Ledger } from "./ledger.ts";
 import { live } from "./life.ts";
 import { alone, calm, open } from "./opening.ts";
 import { Random } from "./random.ts";
+import { ReaderBeside } from "./reader-beside.ts";
 import { drawWanted } from "./readers.ts";
 import { drawSettings } from "./settings.ts";
 
@@ -43,6 +44,7 @@ export async function run(seed: number): Promise<RunResult> {
     counts: noCounts(),
     followers,
     plan: new CrashPlan(),
+    beside: seed % 3 === 0 ? new ReaderBeside(new Random(seed + 2 ** 32)) : undefined,
     host,
     durability: "sync",
     asyncTurns: 0,
@@ -141,6 +143,8 @@ export const simulation: Simulation = {
     "subscriptionsCompacted",
     "subscriptionsClosed",
     "tails",
+    "besideLooks",
+    "besideReads",
     "encrypted",
   ],
 };

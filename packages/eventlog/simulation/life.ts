@@ -8,6 +8,7 @@ import type { Run, Work } from "./context.ts";
 import type { Follower } from "./follower.ts";
 import { follow } from "./following.ts";
 import { alone, open, reopen } from "./opening.ts";
+import { besideAWriter } from "./reader-beside.ts";
 import { reader } from "./readers.ts";
 import { makeRoom, upkeep } from "./upkeep.ts";
 import { burst, writer } from "./writers.ts";
@@ -69,6 +70,7 @@ async function work(run: Run, log: DurableEventLog): Promise<StageEnd> {
       ...Array.from({ length: random.between(0, 2) }, () => reader(working, random.between(1, 6))),
       ...consumerNames.filter(() => random.chance(0.5)).map((name) => consumer(working, name, random.between(1, 8))),
       upkeep(working, random.between(0, 6)),
+      besideAWriter(working),
     ]);
     if (random.chance(0.8)) await makeRoom(working);
     if (log.engine.state === "poisoned" && random.chance(0.6)) {

@@ -242,4 +242,26 @@ export const mutants: readonly Mutant[] = [
     replace: "",
     seeds: 200,
   },
+  {
+    name: "a reader beside keeps what it knew of streams",
+    file: "event-log-reader.ts",
+    find: "() => engine.lastRevision(dataset.streams)",
+    replace: "() => engine.epoch",
+    seeds: 600,
+  },
+  {
+    name: "a reader beside goes back",
+    file: "event-log-reader.ts",
+    find: "    return this.#context.events.last;\n",
+    replace: "    return Math.max(0, this.#context.events.last - (this.engine.revision % 3));\n",
+    seeds: 200,
+  },
+  {
+    name: "a reader beside shows an event too few of a page",
+    file: "event-log-reader.ts",
+    find: "        yield* pages(stop);\n",
+    replace:
+      "        for await (const page of pages(stop)) yield page.events.length > 4 ? { ...page, events: page.events.toSpliced(2, 1) } : page;\n",
+    seeds: 200,
+  },
 ];

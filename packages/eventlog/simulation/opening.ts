@@ -5,6 +5,7 @@ import { codeOf, describe, mayHappen } from "./context.ts";
 import type { Run } from "./context.ts";
 import { differs } from "./differences.ts";
 import { Found } from "./found.ts";
+import { besideRecovery } from "./reader-beside.ts";
 import { drawKeys } from "./settings.ts";
 
 const wholeDisk = 2 ** 40;
@@ -31,11 +32,14 @@ export async function open(run: Run): Promise<DurableEventLog | NotOpened> {
       if (filled !== undefined) return filled;
     }
     if (random.chance(0.2)) plan.anywhere(host, random.between(1, 90));
-    const opened = await alone(
-      run,
-      "openEventLog",
-      async () => await unlessDiskFails(run, () => openLog(optionsOf(run), run.settings.isShared)),
-    );
+    const opened = await alone(run, "openEventLog", async () => {
+      const beside = besideRecovery(run);
+      try {
+        return await unlessDiskFails(run, () => openLog(optionsOf(run), run.settings.isShared));
+      } finally {
+        await beside;
+      }
+    });
     if (opened === "frozen") counts.crashInRecovery++;
     if (opened === "frozen" || opened === "failed") return opened;
     if (opened === undefined) continue;

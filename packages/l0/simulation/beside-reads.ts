@@ -1,7 +1,7 @@
 import type { Batches } from "@ehdb/contracts";
 import type { EngineReader } from "../src/index.ts";
-import { excused } from "./beside.ts";
-import type { Beside, Step } from "./beside.ts";
+import { excused } from "./reader-beside.ts";
+import type { Beside, Step } from "./reader-beside.ts";
 import { codeOf, logs, maps } from "./context.ts";
 import type { Run } from "./context.ts";
 import type { Model } from "./model.ts";

@@ -1,32 +1,11 @@
-import type { SimulatedHost } from "@ehdb/host";
 import { openEngineReader } from "../src/index.ts";
 import type { DurableEngine, EngineReader } from "../src/index.ts";
 import { readBeside } from "./beside-reads.ts";
-import { codeOf, DIRECTORY, logs, mayHappen } from "./context.ts";
+import { codeOf, DIRECTORY, logs } from "./context.ts";
 import type { Run, Work } from "./context.ts";
-import { Forgotten } from "./forgotten.ts";
-import type { Random } from "./random.ts";
+import { excused } from "./reader-beside.ts";
+import type { Beside, Step } from "./reader-beside.ts";
 import { drawKeys } from "./settings.ts";
-
-/**
- * A reader beside the writer, with moments of its own. What it shows is held to the model at its revision, and counts as promised: it's only what
- * was stated durable. It never goes back, from its opening to the end of the machine's life.
- */
-export class Beside {
-  readonly random: Random;
-  reader: EngineReader | undefined;
-  /** Where it was opened: it ends with it. */
-  host: SimulatedHost | undefined;
-  /** Records that this reader, or anybody before its last look, has seen to be gone. */
-  forgotten: Forgotten = new Forgotten();
-
-  constructor(random: Random) {
-    this.random = random;
-  }
-}
-
-/** Says what a step is, for the message about one that hangs. */
-export type Step = (what: string, work: () => Promise<void>) => Promise<void>;
 
 /** Reads for a while, as long as the writer is at work. */
 export async function besideAWriter({ run, stage, engine }: Work): Promise<void> {
@@ -126,18 +105,5 @@ async function hearNews(run: Run, reader: EngineReader, step: Step): Promise<voi
       run.ledger.fail(`a reader beside heard of more than ${revision}, and is at ${reader.revision}`);
     run.counts.besideNews++;
     run.ledger.acknowledge(reader.revision);
-  });
-}
-
-/** What the disk does to a reader is no fault of it. */
-export async function excused(run: Run, step: Step, what: string, work: () => Promise<void>): Promise<void> {
-  await step(what, async () => {
-    try {
-      await work();
-    } catch (error) {
-      const code = codeOf(error);
-      if (code === "IO_ERROR" && mayHappen(run, code)) return;
-      throw new Error(`${what}: ${String(error)}`, { cause: error });
-    }
   });
 }

@@ -3,7 +3,6 @@ import { simulatedHost } from "@ehdb/host";
 import { Stage } from "@ehdb/harness";
 import { loadContentHash } from "../src/content-hash.ts";
 import type { DurableEngine } from "../src/index.ts";
-import { Beside } from "./beside.ts";
 import { Calls } from "./calls.ts";
 import { codeOf, describe, mayHappen, noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -14,6 +13,7 @@ import { live } from "./life.ts";
 import { alone, calm, open, optionsOf } from "./opening.ts";
 import { lookForOrphans, verifyNamedParts } from "./parts-on-disk.ts";
 import { Random } from "./random.ts";
+import { Beside } from "./reader-beside.ts";
 import { rot } from "./rot.ts";
 import { drawSettings } from "./settings.ts";
 

@@ -117,6 +117,29 @@ describe("a reader beside a live writer", () => {
     await engine.close();
   });
 
+  test("a floor that it saw before the edit's sync, which failed, stays", async () => {
+    const { host, engine } = await stage();
+    const ledger = new Ledger();
+    await ledger.fill(engine, 40);
+    await host.advance(100);
+    const reader = await openReader(host);
+    const held = host.hold(["dataSync"], /manifest/);
+    host.failNext("dataSync", "EIO", /manifest/);
+    const raising = engine.raiseFloor("events", 20).catch((error: unknown) => error);
+    await host.settle();
+    await reader.refresh();
+    expect(reader.log("events").first).toBe(20);
+    held.release();
+    expect(await raising).toMatchObject({ code: "IO_ERROR" });
+    await engine.raiseFloor("events", 5);
+    expect(engine.log("events").first).toBe(5);
+    await reader.refresh();
+    expect(reader.log("events").first).toBe(20);
+    expect((await all(reader.log("events").scan()))[0]?.sort).toBe(20);
+    await reader.close();
+    await engine.close();
+  });
+
   test("says which datasets changed", async () => {
     const { host, engine } = await stage();
     const reader = await openReader(host);

@@ -1,5 +1,6 @@
 import type { Host } from "@ehdb/host";
 import { readInForce } from "./in-force.ts";
+import type { ReadManifest } from "./read-manifest.ts";
 import type { LiveState, ManifestState } from "./state.ts";
 
 /**
@@ -39,14 +40,16 @@ export function unmarkCopy(state: LiveState, incarnation: string): void {
   state.incarnation = incarnation;
 }
 
-/** Whether a state can come after another of the same copy of a store; otherwise another copy was put in its place. */
-export function isSameCopy(before: ManifestState, after: ManifestState): boolean {
+/** Whether a manifest can come after another of the same copy of a store; otherwise another copy was put in its place. */
+export function isSameCopy(before: ReadManifest, after: ReadManifest): boolean {
+  const [was, is] = [before.state, after.state];
   return (
-    before.store === after.store &&
-    before.incarnation === after.incarnation &&
-    JSON.stringify(copyMarkOf(before)) === JSON.stringify(copyMarkOf(after)) &&
-    before.epoch <= after.epoch &&
-    before.edits <= after.edits
+    was.store === is.store &&
+    was.incarnation === is.incarnation &&
+    JSON.stringify(copyMarkOf(was)) === JSON.stringify(copyMarkOf(is)) &&
+    was.epoch <= is.epoch &&
+    // A newer one may lack an edit that was seen before its sync, which failed.
+    (before.id < after.id || (before.id === after.id && was.edits <= is.edits))
   );
 }
 

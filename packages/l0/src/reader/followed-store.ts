@@ -31,18 +31,20 @@ export class FollowedStore {
   #journal: ReadOnlyJournal | undefined;
   #manifests: ManifestWatch;
   /** The last that was seen of the copy that is followed. */
-  #seen: ManifestState;
+  #seen: ReadManifest;
   #manifest: ReadManifest | undefined;
   #shelf: PartShelf;
   #parts: Parts | undefined;
   #store: Store | undefined;
   #moment: Moment | undefined;
   #held: Set<Moment> = new Set();
+  /** By dataset, the highest that was seen. */
+  readonly #floors: Map<number, number> = new Map();
   #looking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
   /** `first` is what the manifest said before. */
-  constructor(options: ResolvedReaderOptions, first: ManifestState, openJournal: () => Promise<ReadOnlyJournal>) {
+  constructor(options: ResolvedReaderOptions, first: ReadManifest, openJournal: () => Promise<ReadOnlyJournal>) {
     this.#options = options;
     this.#openJournal = openJournal;
     this.#seen = first;
@@ -56,7 +58,7 @@ export class FollowedStore {
   }
 
   get state(): ManifestState {
-    return this.#seen;
+    return this.#seen.state;
   }
 
   /** What was stated durable before the call is seen. Who calls while a look is under way shares the next one. */
@@ -125,9 +127,9 @@ export class FollowedStore {
         // In this order: what the journal has dropped, the manifest has named before.
         const journal = await this.#refreshed();
         const manifest = await this.#manifests.read();
-        if (isSameCopy(this.#seen, manifest.state)) return await this.#take(manifest, journal);
+        if (isSameCopy(this.#seen, manifest)) return await this.#take(manifest, journal);
         // What was looked at before it may be the other copy's.
-        await this.#beginAnew(manifest.state);
+        await this.#beginAnew(manifest);
       } catch (error) {
         this.#store = undefined;
         const other = isEhdbError(error, "CLOSED") ? undefined : await this.#findOther();
@@ -150,17 +152,19 @@ export class FollowedStore {
     const { state } = manifest;
     const { host } = this.#options;
     const before = this.#manifest?.state;
+    const last = Math.max(journal.last, state.sealedThrough);
+    // An edit that was seen before its sync, which failed: what it sealed is durable, and the journal will state it.
+    if (this.#moment?.shelf === this.#shelf && last < this.#moment.revision) return;
     const isNew = this.#manifest !== manifest || this.#parts === undefined;
     if (isNew) this.#parts = this.#shelf.take(state);
     this.#manifest = manifest;
-    this.#seen = state;
-    const last = Math.max(journal.last, state.sealedThrough);
+    this.#seen = manifest;
     const store =
       this.#store !== undefined && goesOn(this.#store, before, state, last) ? this.#store : this.#begin(state);
     assertMeets(journal, state);
     await replayJournal({ host, journal, fullness }, store, journal.last);
     // In one step with the moment that has it: a log's floor is what its reads go by.
-    if (isNew) takeOver(state, store);
+    takeOver(state, store, this.#floors);
     this.#store = store;
     const epoch = Math.max(journal.epoch, state.epoch);
     const { moment } = this;
@@ -179,18 +183,18 @@ export class FollowedStore {
   }
 
   /** What another copy of the store says that was put in the place of the one that is followed; `undefined` when there is none to be read. */
-  async #findOther(): Promise<ManifestState | undefined> {
+  async #findOther(): Promise<ReadManifest | undefined> {
     try {
       const { host, dir } = this.#options;
-      const { state } = await readManifest({ host, dir });
-      return isSameCopy(this.#seen, state) ? undefined : state;
+      const found = await readManifest({ host, dir });
+      return isSameCopy(this.#seen, found) ? undefined : found;
     } catch {
       return undefined;
     }
   }
 
   /** Another copy of the store was put in its place: what has the same number there isn't the same part, or the same segment. */
-  async #beginAnew(other: ManifestState): Promise<void> {
+  async #beginAnew(other: ReadManifest): Promise<void> {
     await this.#journal?.close();
     this.#journal = undefined;
     this.#manifests = new ManifestWatch(this.#options.host, this.#options.dir);
@@ -201,6 +205,7 @@ export class FollowedStore {
     this.#shelf = new PartShelf(this.#options);
     this.#store = undefined;
     this.#parts = undefined;
+    this.#floors.clear();
   }
 
   async #closeUnread(shelf: PartShelf): Promise<void> {
@@ -221,11 +226,12 @@ function goesOn(store: Store, before: ManifestState | undefined, after: Manifest
   );
 }
 
-/** What edits change of a dataset besides its parts. */
-function takeOver({ datasets }: ManifestState, { byId }: Store): void {
+/** What edits change of a dataset besides its parts. A floor that was seen before its edit was synced stays, also when the sync failed. */
+function takeOver({ datasets }: ManifestState, { byId }: Store, floors: Map<number, number>): void {
   for (const { id, cuts, floor } of datasets.values()) {
+    floors.set(id, Math.max(floor, floors.get(id) ?? 0));
     const dataset = byId.get(id);
-    if (dataset !== undefined) Object.assign(dataset, { cuts, floor });
+    if (dataset !== undefined) Object.assign(dataset, { cuts, floor: floors.get(id) });
   }
 }
 

@@ -17,8 +17,8 @@ export async function openEngineReader(options: EngineReaderOptions): Promise<En
   const resolved = resolveReaderOptions(options);
   const { host, dir } = resolved;
   // First, because its error says what is wrong with a directory that holds no store.
-  const { state } = await readManifest({ host, dir });
-  const followed = new FollowedStore(resolved, state, () => openJournal(resolved));
+  const first = await readManifest({ host, dir });
+  const followed = new FollowedStore(resolved, first, () => openJournal(resolved));
   try {
     await followed.look();
   } catch (error) {
