@@ -1,6 +1,7 @@
 import { appendRules } from "./appends.ts";
 import { batchRules } from "./batches.ts";
 import type { EngineRule } from "./claim.ts";
+import { erasureRules } from "./erasures.ts";
 import { expectationRules } from "./expectations.ts";
 import { idRules } from "./ids.ts";
 import { limitRules } from "./limits.ts";
@@ -21,6 +22,7 @@ export const engineRules: readonly EngineRule[] = [
   ...expectationRules,
   ...batchRules,
   ...idRules,
+  ...erasureRules,
   ...limitRules,
   ...waitingRules,
 ];
