@@ -152,7 +152,6 @@ export const simulation: Simulation = {
     "orphansReclaimed",
     "readsChecked",
     "besideReadsChecked",
-    "besideOvertaken",
     "besideNews",
     "checkpoints",
     "cutCheckpoints",
