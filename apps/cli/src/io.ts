@@ -1,10 +1,17 @@
 import type { Host } from "@ehdb/host";
 
+/** Why there is nothing more to be done: a reader, as `head`, has enough. */
+export class NobodyReads extends Error {
+  constructor() {
+    super("nobody reads standard output any more");
+  }
+}
+
 /** All that the program touches outside of stores. */
 export interface Io {
   readonly host: Host;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Ctrl-C, a request to end, or that nobody reads what is printed any more. */
+  /** Ctrl-C, a request to end, or that what is printed can't be: `NobodyReads`, or an error that somebody else tells. */
   readonly signal: AbortSignal;
   /** Standard output; resolves when there is room for more. */
   out(text: string): Promise<void>;

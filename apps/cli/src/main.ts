@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { EhdbError } from "@ehdb/contracts";
 import { realHost } from "@ehdb/host";
 import { exit } from "./exit-codes.ts";
+import { NobodyReads } from "./io.ts";
 import type { Io } from "./io.ts";
 import { run } from "./run.ts";
 
@@ -21,17 +22,22 @@ async function main(): Promise<void> {
     stop.abort(new Error(signal));
   };
   for (const name of endings) process.on(name, end);
-  let isUnread = false;
-  process.stdout.on("error", () => {
+  let failure: EhdbError | undefined;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // As `head` does when it has enough.
-    isUnread = true;
-    stop.abort(new Error("nobody reads standard output any more"));
+    if (error.code === "EPIPE") return stop.abort(new NobodyReads());
+    failure ??= unwritable(error);
+    stop.abort(failure);
   });
   const host = realHost();
   const code = await run(process.argv.slice(2), ioOf(host, stop.signal));
   await host.workers.close();
-  if (isUnread) process.exitCode = exit.fine;
-  else if (ending === undefined || code === exit.fine) process.exitCode = code;
+  // What was printed last may still be on its way, and fail.
+  if (!stop.signal.aborted) await new Promise<void>((resolve) => void process.stdout.write("", () => resolve()));
+  if (failure !== undefined) {
+    process.stderr.write(`error: ${failure.code}: ${failure.message}\n`);
+    process.exitCode = exit.cannot;
+  } else if (ending === undefined || code === exit.fine) process.exitCode = code;
   else {
     process.stderr.write("interrupted\n");
     process.exitCode = 128 + constants.signals[ending];
@@ -79,6 +85,11 @@ async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<strin
   } finally {
     input.destroy();
   }
+}
+
+function unwritable(error: NodeJS.ErrnoException): EhdbError {
+  const message = `writing standard output failed: ${error.message}. What was printed isn't whole: make room, or print it elsewhere`;
+  return new EhdbError("IO_ERROR", message, { errno: error.code }, error);
 }
 
 function unreadable(path: string, error: unknown): unknown {

@@ -71,14 +71,24 @@ function add<O extends CommonOptions>(program: Parser, command: Command<O>, io: 
     });
 }
 
-/** What is there and isn't a directory can't be a store. */
+/** What is there and isn't a directory can't be a store; nor can what nobody may look at. */
 async function assertDirectory({ host }: Io, path: string | undefined): Promise<void> {
   if (path === undefined || path === "") return;
-  const stat = await host.files.stat(path).catch(() => undefined);
-  if (stat === undefined || stat.kind === "directory") return;
-  throw new EhdbError("INVALID_OPTION", `${path} is no directory: a store is one, and each command is given that`, {
-    path,
-  });
+  try {
+    const found = await host.files.stat(path);
+    if (found === undefined || found.kind === "directory") return;
+  } catch (error) {
+    const errno = error instanceof Error && "code" in error ? String(error.code) : undefined;
+    if (errno === "ENOTDIR") throw noDirectory(path);
+    const message = `${path} can't be looked at: ${error instanceof Error ? error.message : String(error)}`;
+    throw new EhdbError("IO_ERROR", message, { path, errno }, error);
+  }
+  throw noDirectory(path);
+}
+
+function noDirectory(path: string): EhdbError {
+  const message = `${path} is no directory: a store is one, and each command is given that`;
+  return new EhdbError("INVALID_OPTION", message, { path });
 }
 
 function help(program: Parser, io: Io, topic: string | undefined): void {

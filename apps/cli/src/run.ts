@@ -1,31 +1,56 @@
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import { CommanderError } from "commander";
 import { exit, exitCodeOf } from "./exit-codes.ts";
+import { NobodyReads } from "./io.ts";
 import type { Io } from "./io.ts";
 import { programOf } from "./program.ts";
 import type { Outcome } from "./program.ts";
 
 /** Runs the command that the arguments say, and resolves with the exit code. It prints what is wrong. */
-export async function run(args: readonly string[], io: Io): Promise<number> {
+export async function run(args: readonly string[], given: Io): Promise<number> {
   const outcome: Outcome = { code: exit.fine };
+  const isForMachines = args.includes("--json");
+  let hasPrinted = false;
+  const io: Io = {
+    ...given,
+    out: async (text) => {
+      hasPrinted ||= text !== "";
+      await given.out(text);
+    },
+  };
+  // A document is what stands alone on standard output, so that it isn't taken for an event.
+  const document = async (error: object): Promise<void> => {
+    if (isForMachines && !hasPrinted) await io.out(`${JSON.stringify({ error })}\n`);
+  };
   const program = programOf(io, outcome);
   try {
     if (args.length === 0) program.help({ error: true });
     await program.parseAsync(args, { from: "user" });
     return outcome.code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.fine : exit.usage;
-    if (io.signal.aborted && isEhdbError(error, "ABORTED")) return exit.cannot;
-    await tell(io, error, args.includes("--json"));
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exit.fine;
+      // The parser has told it to people.
+      await document(new EhdbError("INVALID_ARGUMENT", error.message.replace(/^error: /, ""), { parser: error.code }));
+      return exit.usage;
+    }
+    if (io.signal.aborted && isEhdbError(error, "ABORTED"))
+      return io.signal.reason instanceof NobodyReads ? exit.fine : exit.cannot;
+    tell(io, error);
+    await document(documented(error));
     return exitCodeOf(error);
   }
 }
 
-async function tell(io: Io, error: unknown, isForMachines: boolean): Promise<void> {
-  const known = error instanceof EhdbError ? error : undefined;
-  const message = error instanceof Error ? error.message : String(error);
-  io.err(`error: ${known === undefined ? message : `${known.code}: ${message}`}\n`);
-  if (known === undefined && error instanceof Error) io.err(`${error.stack ?? ""}\n`);
-  if (!isForMachines) return;
-  await io.out(`${JSON.stringify({ error: known ?? { code: "UNEXPECTED", kind: "report", message, data: {} } })}\n`);
+function tell(io: Io, error: unknown): void {
+  const text = error instanceof EhdbError ? `${error.code}: ${error.message}` : messageOf(error);
+  io.err(`error: ${text}\n`);
+  if (!(error instanceof EhdbError) && error instanceof Error) io.err(`${error.stack ?? ""}\n`);
 }
+
+function documented(error: unknown): object {
+  if (error instanceof EhdbError) return error;
+  return { code: "UNEXPECTED", kind: "report", message: messageOf(error), data: {} };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

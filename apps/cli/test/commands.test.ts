@@ -116,6 +116,15 @@ describe("export and import", () => {
       (await answer(["export", dir, "--dataset", "eventlog.events", "--after", "90", "--limit", "1"])).out,
     );
     expect(log).toMatchObject([{ sort: 91, key: "bytes", version: 1, id: "raw" }]);
+    for (const wrong of [
+      ["--stream", "a"],
+      ["--stream-prefix", "a"],
+      ["--type", "a"],
+      ["--after", "1"],
+    ]) {
+      const refused = await answer(["export", dir, "--dataset", "eventlog.streams", ...wrong]);
+      expect([refused.code, refused.out, refused.err]).toEqual([2, "", has(wrong[0] ?? "")]);
+    }
     const none = await answer(["export", dir, "--dataset", "none"]);
     expect([none.code, none.err]).toEqual([2, has("eventlog.events")]);
   });
@@ -137,12 +146,21 @@ describe("export and import", () => {
     ["[]", "isn't an object"],
     ['{"type":"a"}', "no stream"],
     ['{"stream":"a","type":"b","id":7}', "id isn't a string"],
+    ['{"stream":"a","type":"b","dataBase64":"AQL"}', '"AQL"'],
+    ['{"stream":"a","type":"b","dataBase64":"A Q L/"}', '"A Q L/"'],
+    ['{"stream":"a","type":"b","dataBase64":"AQJ="}', '"AQJ="'],
+    ['{"stream":"a","type":"b","dataBase64":"AQL_"}', '"AQL_"'],
+    ['{"stream":"a","type":"b","data":1,"dataBase64":"AQI="}', "data and dataBase64"],
   ])("a line %s is refused with its number, and what stands before it is imported", async (line, reason) => {
     const dir = join(await directory(), "new");
     const { code, err } = await answer(["import", "-", dir], { lines: ['{"stream":"a","type":"b"}', line] });
     expect([code, err]).toEqual([2, has("line 2")]);
     expect(err).toContain(reason);
     expect(linesOf((await answer(["export", dir])).out)).toHaveLength(1);
+    // As it says: nothing twice, although the event has no id.
+    expect(err).toContain("tail -n +2 FILE | ehdb import - DIR --append");
+    expect((await answer(["import", "-", dir, "--append"], { lines: ['{"stream":"a","type":"c"}'] })).code).toBe(0);
+    expect(linesOf((await answer(["export", dir])).out)).toMatchObject([{ type: "b" }, { type: "c" }]);
   });
 
   test("a store without an event log: its datasets are named", async () => {

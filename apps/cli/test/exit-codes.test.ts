@@ -1,7 +1,8 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../src/commands/index.ts";
+import { answer } from "./in-process.ts";
 import { directory, ehdb, makeStore } from "./program.ts";
 
 test("help and version are fine, and a wrong command is wrong use", async () => {
@@ -56,6 +57,7 @@ test("a place that can't be read can't be done, and nothing is made where someth
 test("a file instead of a directory, and a copy within what is copied, are wrong use", async () => {
   const dir = await directory();
   await makeStore(join(dir, "store"));
+  await symlink(join(dir, "store"), join(dir, "link"));
   const before = await readdir(join(dir, "store"));
   for (const args of [
     ["inspect", join(dir, "store", "CURRENT")],
@@ -63,6 +65,10 @@ test("a file instead of a directory, and a copy within what is copied, are wrong
     ["backup", join(dir, "store"), join(dir, "store", "backup")],
     ["backup", join(dir, "store"), join(dir, "store")],
     ["restore", join(dir, "store"), join(dir, "store", "restored")],
+    ["backup", join(dir, "store"), join(dir, "store", "..backup")],
+    ["backup", join(dir, "link"), join(dir, "store", "backup")],
+    ["salvage", join(dir, "store"), join(dir, "link", "new", "backup")],
+    ["inspect", join(dir, "store", "CURRENT", "below")],
   ]) {
     expect(await ehdb(args), args.join(" ")).toMatchObject({ code: 2, stdout: "" });
   }
@@ -78,4 +84,10 @@ test("damage is 1, also when another command than verify meets it", async () => 
     expect([command, code]).toEqual([command, 1]);
     expect(() => JSON.parse(stdout) as unknown).not.toThrow();
   }
+});
+
+test("a path that can't be looked at can't be done, and is named", async () => {
+  const { code, err } = await answer(["inspect", `/tmp/${"x".repeat(300)}`]);
+  expect([code, err]).toEqual([3, expect.stringContaining("IO_ERROR: /tmp/xxx")]);
+  expect(err).toContain("can't be looked at");
 });

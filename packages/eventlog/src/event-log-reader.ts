@@ -53,18 +53,24 @@ export interface EventLogReader<E extends EventShape = EventShape> extends Pick<
 export class OpenEventLogReader<E extends EventShape> implements EventLogReader<E> {
   readonly engine: EngineReader;
   readonly #context: LogContext;
+  readonly #release: () => Promise<void>;
   #closing: Promise<void> | undefined;
 
-  private constructor(engine: EngineReader, context: Omit<LogContext, "assertOpen">) {
+  private constructor(engine: EngineReader, context: Omit<LogContext, "assertOpen">, release: () => Promise<void>) {
     this.engine = engine;
+    this.#release = release;
     this.#context = { ...context, assertOpen: () => this.#assertOpen() };
   }
 
-  static async on<E extends EventShape>(engine: EngineReader, upcasters: Upcasters): Promise<OpenEventLogReader<E>> {
+  static async on<E extends EventShape>(
+    engine: EngineReader,
+    upcasters: Upcasters,
+    release: () => Promise<void>,
+  ): Promise<OpenEventLogReader<E>> {
     const events = engine.log(dataset.events);
     const streams = new StreamsFacts(engine.map(dataset.streams), () => engine.lastRevision(dataset.streams));
     await streams.open();
-    return new OpenEventLogReader<E>(engine, {
+    const context = {
       engine: {
         get revision() {
           return engine.revision;
@@ -75,9 +81,13 @@ export class OpenEventLogReader<E extends EventShape> implements EventLogReader<
       },
       events,
       streams,
-      news: { after: (revision, ...signals) => newsUntil(engine, revision, signals) },
+      news: {
+        after: (revision: number, ...signals: readonly (AbortSignal | undefined)[]) =>
+          newsUntil(engine, revision, signals),
+      },
       upcasters,
-    });
+    };
+    return new OpenEventLogReader<E>(engine, context, release);
   }
 
   get epoch(): number {
@@ -141,7 +151,7 @@ export class OpenEventLogReader<E extends EventShape> implements EventLogReader<
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.engine.close();
+    this.#closing ??= this.#release();
     return this.#closing;
   }
 

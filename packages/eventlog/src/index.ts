@@ -26,7 +26,7 @@ export type { DurableEventLog } from "./durable.ts";
 export type { EventLogReader } from "./event-log-reader.ts";
 export { eventLogOn, openEventLog } from "./open-event-log.ts";
 export type { EventLogOptions, SharedEventLogOptions } from "./open-event-log.ts";
-export { openEventLogReader } from "./open-event-log-reader.ts";
+export { eventLogReaderOn, openEventLogReader } from "./open-event-log-reader.ts";
 export type { EventLogReaderOptions } from "./open-event-log-reader.ts";
 export { referenceEventLog } from "./reference.ts";
 export type { ReferenceEventLogOptions } from "./reference.ts";

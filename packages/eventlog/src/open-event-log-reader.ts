@@ -1,7 +1,7 @@
 import { refuseUnknown } from "@ehdb/contracts";
 import type { EventShape } from "@ehdb/contracts";
 import { openEngineReader } from "@ehdb/l0";
-import type { EngineReaderOptions } from "@ehdb/l0";
+import type { EngineReader, EngineReaderOptions } from "@ehdb/l0";
 import { eventLogDatasets } from "./datasets.ts";
 import { OpenEventLogReader } from "./event-log-reader.ts";
 import type { EventLogReader } from "./event-log-reader.ts";
@@ -34,9 +34,18 @@ export async function openEventLogReader<E extends EventShape = EventShape>(
   const made = new Upcasters(upcasters);
   const engine = await openEngineReader({ ...engineOptions, datasets: eventLogDatasets });
   try {
-    return await OpenEventLogReader.on<E>(engine, made);
+    return await OpenEventLogReader.on<E>(engine, made, () => engine.close());
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+/** Reads the event log of a store that is open to be read already. Its close leaves that open. INVALID_ARGUMENT when there is none in it. */
+export async function eventLogReaderOn<E extends EventShape = EventShape>(
+  engine: EngineReader,
+  options: Pick<EventLogReaderOptions, "upcasters"> = {},
+): Promise<EventLogReader<E>> {
+  refuseUnknown(options, ["upcasters"], "");
+  return await OpenEventLogReader.on<E>(engine, new Upcasters(options.upcasters), async () => undefined);
 }

@@ -1,8 +1,8 @@
 import type { EventStream, RecordedEvent } from "@ehdb/contracts";
-import { openEventLogReader } from "@ehdb/eventlog";
+import { eventLogReaderOn, openEventLogReader } from "@ehdb/eventlog";
 import type { DurableEventLog, EventLogReader } from "@ehdb/eventlog";
 import type { SimulatedHost } from "@ehdb/host";
-import { openEngine } from "@ehdb/l0";
+import { openEngine, openEngineReader } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
 import { openOn, stage } from "./drive.ts";
 
@@ -194,4 +194,19 @@ test.each(["kill", "crash"] as const)("after a %s of the writer a reader shows t
     await reader.close();
     await next.close();
   }
+});
+
+test("a log is read from a store that is open to be read already, which outlives it", async () => {
+  const { host, log } = await stage({}, 1);
+  await fill(host, log, 0, 10);
+  const engine = await openEngineReader({ dir: "/log", host });
+  const { open } = host.operations;
+  const reader = await eventLogReaderOn(engine);
+  expect([reader.position, reader.engine, host.operations.open]).toEqual([10, engine, open]);
+  expect(await all(reader.scan())).toEqual(await all(log.scan()));
+  await reader.close();
+  await expect(reader.refresh()).rejects.toMatchObject({ code: "CLOSED" });
+  expect(await engine.refresh()).toBe(engine.revision);
+  await engine.close();
+  await log.close();
 });

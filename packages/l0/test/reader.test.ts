@@ -58,6 +58,7 @@ describe("a reader beside a live writer", () => {
           const { last } = reader.log("events");
           const records = all(reader.log("events").scan());
           expect([last, (await records).length]).toEqual([revision, revision]);
+          expect(reader.stats().unsealedCommits).toBeGreaterThanOrEqual(0);
           await host.clock.yield();
         }
         return reads;

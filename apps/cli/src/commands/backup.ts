@@ -14,7 +14,7 @@ export const backup: Command = {
   args: [store, ["<to>", "the backup's directory"]],
   examples: [{ line: "ehdb backup ./store ./backup", says: "and `ehdb verify ./backup` says whether it's whole" }],
   async run(session, [dir = "", to = ""]) {
-    assertOutside(dir, to);
+    await assertOutside(dir, to);
     const options = { signal: session.signal, onProgress: session.progress.of("backing up") };
     const instead = "call engine.backup() in it, which lets it go on meanwhile";
     const report = await withEngine(session, dir, {}, instead, (engine) => engine.backup(to, options));
@@ -44,7 +44,7 @@ export const restore: Command = {
     { line: "ehdb restore ./backup ./restored", says: "as often as you like, each time into a new directory" },
   ],
   async run(session, [from = "", to = ""]) {
-    assertOutside(from, to);
+    await assertOutside(from, to);
     const report = await restoreStore({
       from,
       to,

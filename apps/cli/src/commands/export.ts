@@ -1,7 +1,8 @@
 import { EhdbError } from "@ehdb/contracts";
-import { openEventLogReader } from "@ehdb/eventlog";
+import { eventLogReaderOn } from "@ehdb/eventlog";
 import { openEngineReader } from "@ehdb/l0";
 import type { EngineReader } from "@ehdb/l0";
+import { Option } from "commander";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { isEventLog } from "../event-log.ts";
@@ -29,19 +30,20 @@ export const exportEvents: Command<Options> = {
   ],
   options: (parser) => {
     eventOptions(parser);
-    parser.option("--dataset <name>", "the records of this dataset instead of events");
+    const dataset = new Option("--dataset <name>", "the records of this dataset instead of events");
+    parser.addOption(dataset.conflicts(["stream", "streamPrefix", "type"]));
   },
   async run(session, [dir = ""], options) {
     await using reader = await openEngineReader({ dir, host: session.io.host, ...session.encryption });
     if (options.dataset !== undefined) await exportDataset(session, reader, options.dataset, options);
-    else if (isEventLog(reader)) await exportAll(session, dir, options);
+    else if (isEventLog(reader)) await exportAll(session, reader, options);
     else throw notAnEventLog(reader);
     return exit.fine;
   },
 };
 
-async function exportAll(session: Session, dir: string, options: EventOptions): Promise<void> {
-  await using log = await openEventLogReader({ dir, host: session.io.host, ...session.encryption });
+async function exportAll(session: Session, reader: EngineReader, options: EventOptions): Promise<void> {
+  const log = await eventLogReaderOn(reader);
   const show = session.progress.of("exporting");
   const { after = log.firstPosition - 1, limit } = options;
   const events = log.scan({
@@ -65,6 +67,7 @@ async function exportDataset(
   const options = { ...(limit === undefined ? {} : { limit }), signal: session.signal };
   const isMap = reader.datasets.some((one) => one.name === name && one.order === "by-key");
   if (isMap) {
+    if (after !== undefined) throw noPositions(name, after);
     for await (const batch of reader.map(name).scan(options)) await session.io.out(batch.map(mapLine).join(""));
     return;
   }
@@ -72,6 +75,11 @@ async function exportDataset(
   for await (const batch of reader.log(name).scan({ ...from, ...options })) {
     await session.io.out(batch.map(logLine).join(""));
   }
+}
+
+function noPositions(dataset: string, after: number): EhdbError {
+  const message = `--after ${after} is a position of a log, and ${dataset} is a map, which has none: leave it away`;
+  return new EhdbError("INVALID_OPTION", message, { option: "--after", dataset });
 }
 
 function notAnEventLog({ dir, datasets }: EngineReader): EhdbError {

@@ -14,7 +14,7 @@ export const salvage: Command = {
   args: [store, ["<to>", "the new store's directory"]],
   examples: [{ line: "ehdb salvage ./store ./salvaged", says: "of a store that is whole: all of it" }],
   async run(session, [dir = "", to = ""]) {
-    assertOutside(dir, to);
+    await assertOutside(dir, to);
     const report = await salvageStore({
       dir,
       to,

@@ -1,4 +1,4 @@
-import { openEventLogReader } from "@ehdb/eventlog";
+import { eventLogReaderOn } from "@ehdb/eventlog";
 import type { EventLogReader } from "@ehdb/eventlog";
 import { inspectStore, openEngineReader } from "@ehdb/l0";
 import type { EngineReader } from "@ehdb/l0";
@@ -32,7 +32,7 @@ async function factsOf(session: Session, dir: string) {
   const options = { dir, host: session.io.host, ...session.encryption };
   const { disk, sealedThrough, datasets: sealed } = await inspectStore(options);
   await using reader = await openEngineReader(options);
-  const eventLog = isEventLog(reader) ? await eventLogFacts(session, dir) : undefined;
+  const eventLog = isEventLog(reader) ? await eventLogFacts(reader) : undefined;
   return {
     dir: reader.dir,
     storeId: reader.storeId,
@@ -63,8 +63,8 @@ function placesOf(
   return { lastRevision, first, last };
 }
 
-async function eventLogFacts(session: Session, dir: string) {
-  await using log: EventLogReader = await openEventLogReader({ dir, host: session.io.host, ...session.encryption });
+async function eventLogFacts(reader: EngineReader) {
+  const log: EventLogReader = await eventLogReaderOn(reader);
   const { position, firstPosition } = log;
   return { position, firstPosition, consumers: await log.consumers() };
 }

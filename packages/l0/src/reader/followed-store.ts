@@ -97,11 +97,12 @@ export class FollowedStore {
   }
 
   stats(): EngineReaderStats {
-    const { view, store } = this.moment;
-    const { sealedThrough, parts } = this.state;
+    const { view, revision } = this.moment;
+    // Of the moment, as all that is read: while a look is under way the manifest is further than what is in memory.
+    const [oldest] = view.generations;
     return {
-      parts: parts.size,
-      unsealedCommits: store.accepted - sealedThrough,
+      parts: this.state.parts.size,
+      unsealedCommits: Math.max(0, revision + 1 - (oldest?.firstRevision ?? revision + 1)),
       unsealedBytes: view.generations.reduce((sum, { chunks }) => sum + chunks.bytes, 0),
       blockCacheBytes: this.#shelf.cachedBytes,
     };
