@@ -8,11 +8,19 @@ export interface KeyOptions {
   readonly currentKey?: string;
 }
 
+export interface GivenKeys {
+  readonly ring: KeyRing;
+  /** By `--key`, and not only by variables, which every command of a shell has. */
+  readonly byFile: readonly string[];
+  /** Whether `--current-key` names the one that encrypts. */
+  readonly isNamed: boolean;
+}
+
 const prefix = "EHDB_KEY_";
 const keyBytes = 32;
 
 /** The keys of files and of variables; a key itself is never on the command line, where everybody on the machine sees it. */
-export async function keysFrom(io: Io, { key = [], currentKey }: KeyOptions): Promise<KeyRing | undefined> {
+export async function keysFrom(io: Io, { key = [], currentKey }: KeyOptions): Promise<GivenKeys | undefined> {
   const keys = new Map<string, Uint8Array>();
   for (const given of key) {
     const at = given.indexOf("=");
@@ -24,6 +32,7 @@ export async function keysFrom(io: Io, { key = [], currentKey }: KeyOptions): Pr
     const [id, path] = [given.slice(0, at), given.slice(at + 1)];
     keys.set(id, keyIn(await io.bytes(path), `the file ${path}`));
   }
+  const byFile = [...keys.keys()];
   for (const [name, value] of Object.entries(io.env)) {
     const id = name.slice(prefix.length);
     if (!name.startsWith(prefix) || id === "" || value === undefined || keys.has(id)) continue;
@@ -38,7 +47,7 @@ export async function keysFrom(io: Io, { key = [], currentKey }: KeyOptions): Pr
   const current = currentKey ?? first;
   if (!keys.has(current))
     throw wrong("--current-key", `is ${current}, and the keys that are given are ${[...keys.keys()].join(", ")}`);
-  return { current, keys: Object.fromEntries(keys) };
+  return { ring: { current, keys: Object.fromEntries(keys) }, byFile, isNamed: currentKey !== undefined };
 }
 
 /** 32 bytes, plain or written as text. What is wrong is told without a byte of it. */
@@ -53,6 +62,6 @@ function keyIn(bytes: Uint8Array, where: string): Uint8Array {
   );
 }
 
-function wrong(option: string, what: string): EhdbError {
+export function wrong(option: string, what: string): EhdbError {
   return new EhdbError("INVALID_OPTION", `${option} ${what}`, { option });
 }

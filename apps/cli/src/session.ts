@@ -1,6 +1,6 @@
 import type { KeyRing } from "@ehdb/journal";
 import { keysFrom } from "./keys.ts";
-import type { KeyOptions } from "./keys.ts";
+import type { GivenKeys, KeyOptions } from "./keys.ts";
 import type { Io } from "./io.ts";
 import { Progress } from "./progress.ts";
 
@@ -14,13 +14,16 @@ export interface CommonOptions extends KeyOptions {
 export class Session {
   readonly io: Io;
   readonly json: boolean;
+  readonly keys: GivenKeys | undefined;
+  /** To read with; what is written, `writingKeys` says. */
   readonly encryption: { readonly encryption?: KeyRing };
   readonly progress: Progress;
 
-  private constructor(io: Io, options: CommonOptions, keys: KeyRing | undefined) {
+  private constructor(io: Io, options: CommonOptions, keys: GivenKeys | undefined) {
     this.io = io;
     this.json = options.json === true;
-    this.encryption = keys === undefined ? {} : { encryption: keys };
+    this.keys = keys;
+    this.encryption = keys === undefined ? {} : { encryption: keys.ring };
     this.progress = new Progress(options.quiet === true ? undefined : io.terminal);
   }
 

@@ -3,6 +3,7 @@ import { inspectStore, openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
 import { holderOf } from "./lock-holder.ts";
 import type { Session } from "./session.ts";
+import { writingKeys } from "./writing-keys.ts";
 
 /**
  * Opens a store that is there, to write, with all that it has; closes it at the end. What would be forgotten by an open with other options than
@@ -19,8 +20,9 @@ export async function withEngine<T>(
   const { datasets } = await inspectStore({ dir, host, ...session.encryption });
   if (datasets.length === 0) throw new EhdbError("NOT_FOUND", `${dir} holds a store without a dataset`, { dir });
   const specs = datasets.map(({ name, order }) => ({ name, order }));
+  const encryption = await writingKeys(session, dir);
   const engine = await lockedTold(dir, instead, () =>
-    openEngine({ dir, host, datasets: specs, background: false, ...session.encryption, ...options }),
+    openEngine({ dir, host, datasets: specs, background: false, ...encryption, ...options }),
   );
   try {
     return await use(engine);

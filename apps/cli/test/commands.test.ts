@@ -1,6 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openEventLog } from "@ehdb/eventlog";
+import { realHost } from "@ehdb/host";
+import { newestKeyId } from "@ehdb/journal";
 import { openEngine } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
 import { answer, linesOf } from "./in-process.ts";
@@ -141,6 +143,27 @@ describe("export and import", () => {
     expect(jsonOf((await answer(["stats", dir, "--json"])).out)).toMatchObject({ eventLog: { position: 93 } });
   });
 
+  test("70 000 events that are imported again are all known, and those without an id are counted", async () => {
+    const dir = join(await directory(), "large");
+    const lines = Array.from(
+      { length: 70_000 },
+      (_, n) => `{"stream":"s-${n % 50}","type":"t","id":"i-${n}","data":${n}}`,
+    );
+    lines.push('{"stream":"s","type":"t"}');
+    const first = jsonOf((await answer(["import", "-", dir, "--json"], { lines })).out);
+    expect(first).toMatchObject({ events: 70_001, duplicates: 0, withoutId: 1 });
+    const again = jsonOf((await answer(["import", "-", dir, "--append", "--json"], { lines })).out);
+    expect(again).toMatchObject({ events: 70_001, duplicates: 70_000, withoutId: 1 });
+  });
+
+  test("an append that fails is told with its line, and what the lines behind it have become", async () => {
+    const dir = await store();
+    const lines = ['{"stream":"order-1","id":"e-1","type":"other"}', '{"stream":"a","type":"b"}'];
+    const { code, err } = await answer(["import", "-", dir, "--append"], { lines });
+    expect([code, err]).toEqual([2, has("ID_REUSED: line 1 wasn't stored")]);
+    expect(err).toContain("at most up to line 2");
+  });
+
   test.each([
     ["{", "isn't JSON"],
     ["[]", "isn't an object"],
@@ -268,4 +291,63 @@ test("what is written is encrypted with the first key that is given, or the one 
   expect((await answer(["import", "-", join(dir, "named"), ...named], { files, lines })).code).toBe(0);
   expect((await answer(["export", join(dir, "named"), "--key", "1=B"], { files })).code).toBe(0);
   expect((await answer(["export", join(dir, "named"), "--key", "9=A"], { files })).code).toBe(2);
+});
+
+describe("what a store is written with", () => {
+  const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const env = { EHDB_KEY_one: one.toString("hex") };
+  const files = { ONE: one, TWO: two };
+  const lines = ['{"stream":"a","type":"b"}'];
+  const newest = (dir: string): Promise<string | undefined> =>
+    newestKeyId({ dir: join(dir, "journal"), host: realHost() });
+
+  test("a plain store stays plain, whatever key a variable holds", async () => {
+    const dir = await store();
+    for (const args of [
+      ["merge", dir],
+      ["scavenge", dir],
+      ["scrub", dir],
+      ["backup", dir, `${dir}-backup`],
+      ["import", "-", dir, "--append"],
+      ["salvage", dir, `${dir}-saved`],
+    ]) {
+      expect([args[0], (await answer(args, { env, lines })).code]).toEqual([args[0], 0]);
+    }
+    for (const plain of [dir, `${dir}-backup`, `${dir}-saved`]) {
+      expect(await newest(plain)).toBe("");
+      expect((await answer(["export", plain])).code).toBe(0);
+    }
+    const given = await answer(["merge", dir, "--key", "two=TWO"], { files });
+    expect([given.code, given.err]).toEqual([2, has("isn't encrypted")]);
+    expect(await newest(dir)).toBe("");
+  });
+
+  test("an encrypted one goes on with its key, wherever that stands among those given, or with one that is named", async () => {
+    const dir = join(await directory(), "secret");
+    expect((await answer(["import", "-", dir, "--key", "two=TWO"], { files, lines })).code).toBe(0);
+    const both = ["--key", "one=ONE", "--key", "two=TWO"];
+    for (const args of [
+      ["merge", dir, ...both],
+      ["import", "-", dir, "--append", ...both],
+      ["salvage", dir, `${dir}-saved`, ...both],
+    ]) {
+      expect([args[0], (await answer(args, { files, lines })).code]).toEqual([args[0], 0]);
+    }
+    expect([await newest(dir), await newest(`${dir}-saved`)]).toEqual(["two", "two"]);
+    const missing = await answer(["merge", dir, "--key", "one=ONE"], { files });
+    expect([missing.code, missing.err]).toEqual([2, has("encrypted with the key two, and given is one")]);
+    expect((await answer(["merge", dir, ...both, "--current-key", "one"], { files })).code).toBe(0);
+    expect(await newest(dir)).toBe("one");
+  });
+
+  test("of several variables one must be named for a new store", async () => {
+    const dir = join(await directory(), "new");
+    const several = { ...env, EHDB_KEY_two: two.toString("hex") };
+    expect(await answer(["import", "-", dir], { env: several, lines })).toMatchObject({
+      code: 2,
+      err: has("one, two"),
+    });
+    expect((await answer(["import", "-", dir, "--current-key", "two"], { env: several, lines })).code).toBe(0);
+    expect(await newest(dir)).toBe("two");
+  });
 });

@@ -6,5 +6,6 @@ export { openJournalReader } from "./reader.ts";
 export { copyJournal } from "./copy.ts";
 export { verifyJournal } from "./verify-journal.ts";
 export { decryptionKeys, keyRing } from "./key-ring.ts";
+export { newestKeyId } from "./newest-key.ts";
 export { salvage } from "./salvage.ts";
 export { EngineTime } from "./engine-time.ts";

@@ -10,11 +10,14 @@ import { exit } from "../exit-codes.ts";
 import type { CommonOptions, Session } from "../session.ts";
 import { list } from "../table.ts";
 import { lockedTold } from "../writable.ts";
+import { writingKeys } from "../writing-keys.ts";
 
 interface Options extends CommonOptions {
   readonly append?: boolean;
 }
 
+/** The largest there is: the ids of so many newest events are known. */
+const mostWindow = 2 ** 24;
 /** Appends on their way at once. */
 const mostPending = 1024;
 
@@ -22,7 +25,7 @@ export const importEvents: Command<Options> = {
   name: "import",
   summary: "appends events from JSON Lines, as `ehdb export` writes them",
   about:
-    "Into a new store, or with --append into one that is there. Ids, streams, types, data and metadata are taken over; positions, versions and times are given anew, in the order of the lines: they come out the same when the lines are all events of a store from its first on, but for the time. Events with ids may be imported again: those that are known aren't stored twice.",
+    "Into a new store, or with --append into one that is there. Ids, streams, types, data and metadata are taken over; positions, versions and times are given anew, in the order of the lines: they come out the same when the lines are all events of a store from its first on, but for the time. Events with ids may be imported again: one is known, and not stored twice, while it's one of the 16 777 216 newest events and no program with a smaller dedupeWindow has merged its id away. Those without an id are stored each time.",
   args: [
     ["<file>", "JSON Lines; - for standard input"],
     ["<dir>", "the new store's directory"],
@@ -39,7 +42,10 @@ export const importEvents: Command<Options> = {
     await assertPlace(session, dir, append);
     const { host } = session.io;
     const instead = "append the events in it";
-    const log = await lockedTold(dir, instead, () => openEventLog({ dir, host, ...session.encryption }));
+    const encryption = await writingKeys(session, dir);
+    // Merges forget ids, and what else a program keeps: it does them by itself, with options of its own.
+    const options = { dir, host, dedupeWindow: mostWindow, background: false, ...encryption };
+    const log = await lockedTold(dir, instead, () => openEventLog(options));
     const done = new Imported();
     try {
       await importAll(session, log, session.io.lines(file), done);
@@ -51,6 +57,7 @@ export const importEvents: Command<Options> = {
       list([
         ["events", facts.events],
         ["known already", facts.duplicates],
+        ["without an id", facts.withoutId],
         ["with another position", facts.otherPosition],
         ["with another version", facts.otherVersion],
       ]),
@@ -60,11 +67,12 @@ export const importEvents: Command<Options> = {
 };
 
 class Imported {
-  readonly facts = { events: 0, duplicates: 0, otherPosition: 0, otherVersion: 0 };
+  readonly facts = { events: 0, duplicates: 0, withoutId: 0, otherPosition: 0, otherVersion: 0 };
 
-  add({ position, version }: ImportedEvent, result: AppendResult): void {
+  add({ event, position, version }: ImportedEvent, result: AppendResult): void {
     this.facts.events++;
     if (result.isDuplicate) this.facts.duplicates++;
+    if (event.id === undefined) this.facts.withoutId++;
     if (position !== undefined && position !== result.position) this.facts.otherPosition++;
     if (version !== undefined && version !== result.version) this.facts.otherVersion++;
   }
@@ -78,19 +86,19 @@ async function importAll(
   done: Imported,
 ): Promise<void> {
   const pending = new Set<Promise<void>>();
-  const failed: unknown[] = [];
+  const failed: Failed[] = [];
   let number = 0;
   try {
     for await (const line of lines) {
       number++;
       if (line.trim() === "") continue;
-      const imported = eventIn(line, number);
+      const [imported, at] = [eventIn(line, number), number];
       await log.ready({ signal: session.signal });
       const call: Promise<void> = log
         .append(imported.stream, imported.event)
         .then(
           (result) => done.add(imported, result),
-          (error: unknown) => void failed.push(error),
+          (error: Error) => void failed.push({ line: at, error }),
         )
         .finally(() => pending.delete(call));
       pending.add(call);
@@ -98,10 +106,27 @@ async function importAll(
       if (failed.length > 0) break;
     }
     throwIfAborted(session.signal, "the import");
-  } finally {
+  } catch (error) {
     await Promise.all(pending);
+    throw unappended(failed, number) ?? error;
   }
-  if (failed.length > 0) throw failed[0];
+  await Promise.all(pending);
+  const error = unappended(failed, number);
+  if (error !== undefined) throw error;
+}
+
+interface Failed {
+  readonly line: number;
+  readonly error: Error;
+}
+
+/** Of the first line that wasn't stored; others that were on their way are. */
+function unappended([first]: readonly Failed[], last: number): Error | undefined {
+  if (first === undefined || !isEhdbError(first.error)) return first?.error;
+  const { line, error } = first;
+  const behind = last > line ? `. Of the lines behind it some are stored, at most up to line ${last}` : "";
+  const message = `line ${line} wasn't stored: ${error.message}${behind}. Then import again with --append: events with ids aren't stored twice`;
+  return new EhdbError(error.code, message, { ...error.data, line, last }, error);
 }
 
 async function assertPlace(session: Session, dir: string, mayBeThere: boolean): Promise<void> {

@@ -33,7 +33,9 @@ function mergeOptions(parser: Parser): void {
       mostWindow,
     )
     .addOption(
-      new Option("--compression <kind>", "of the parts that are written").choices(["none", "deflate"]).default("none"),
+      new Option("--compression <kind>", "of the parts that are written: what the writing program says, else they grow")
+        .choices(["none", "deflate"])
+        .default("none"),
     );
 }
 
@@ -41,7 +43,7 @@ export const merge: Command<OneDataset> = {
   name: "merge",
   summary: "makes one part of all that a dataset has in parts",
   about:
-    "What newer values hide, and what was erased, goes. A running program does this by itself; here it's done at once. Opens the store as its writer, which no other process may be.",
+    "What newer values hide, and what was erased, goes. A running program does this by itself; here it's done at once. A store doesn't say which options its program opens it with: give --history-revisions and --compression as that program has them, else older versions of values that it keeps go for good, and parts that it compresses grow. Opens the store as its writer, which no other process may be.",
   args: [store],
   examples: [
     { line: "ehdb merge ./store", says: "every dataset" },
@@ -69,7 +71,7 @@ export const scavenge: Command<MergeOptions> = {
   name: "scavenge",
   summary: "erases from the disk what was erased, deleted or hidden by newer values",
   about:
-    "Seals, merges each dataset into one part without any history, and removes what that leaves behind. A backup still has it. Opens the store as its writer, which no other process may be.",
+    "Seals, merges each dataset into one part without any history, whatever historyRevisions its program has, and removes what that leaves behind. A backup still has it. A store doesn't say how its program compresses parts: give --compression as that has it. Opens the store as its writer, which no other process may be.",
   args: [store],
   examples: [{ line: "ehdb scavenge ./store", says: "and tells what it has freed" }],
   options: mergeOptions,

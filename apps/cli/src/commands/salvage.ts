@@ -5,6 +5,7 @@ import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { exit } from "../exit-codes.ts";
 import { list } from "../table.ts";
+import { writingKeys } from "../writing-keys.ts";
 
 export const salvage: Command = {
   name: "salvage",
@@ -21,7 +22,7 @@ export const salvage: Command = {
       host: session.io.host,
       signal: session.signal,
       onProgress: session.progress.of("salvaging"),
-      ...session.encryption,
+      ...(await writingKeys(session, dir)),
     });
     await session.answer({ dir, to, ...report }, () => text(report));
     return report.lost.length === 0 ? exit.fine : exit.found;
