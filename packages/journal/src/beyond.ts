@@ -2,7 +2,9 @@ import type { File } from "@ehdb/host";
 import { BATCH_ALIGNMENT, BATCH_HEADER_BYTES, BATCH_MAGIC, decodeBatchHeader } from "./format.ts";
 import type { BatchHeader } from "./format.ts";
 
-const chunkBytes = 256 * 1024;
+/** What it looks for is mostly near: the first piece is small, and each one as large as those before it together. */
+const firstChunkBytes = 4 * 1024;
+const mostChunkBytes = 256 * 1024;
 const magic = Buffer.alloc(4);
 magic.writeUInt32LE(BATCH_MAGIC, 0);
 
@@ -21,7 +23,8 @@ export async function scanBeyond(
   onHeader: (header: BatchHeader, offset: number) => boolean | void,
 ): Promise<number> {
   let lastNonZero = from - 1;
-  for (let start = from; start < limit; start += chunkBytes) {
+  for (let start = from; start < limit;) {
+    const chunkBytes = Math.min(mostChunkBytes, Math.max(firstChunkBytes, start - from));
     // Each chunk overlaps the next by a header, so that none is missed at its edge.
     const chunk = Buffer.alloc(Math.min(chunkBytes + BATCH_HEADER_BYTES, limit - start));
     const read = await file.read(chunk, start);
@@ -36,6 +39,7 @@ export async function scanBeyond(
       const header = decodeBatchHeader(bytes, at, seed);
       if (header !== undefined && onHeader(header, start + at) === true) return lastNonZero + 1 - from;
     }
+    start += chunkBytes;
   }
   return lastNonZero + 1 - from;
 }

@@ -45,10 +45,12 @@ export async function survey(file: File, seed: number, bytes: number): Promise<S
     stated = Math.max(stated, header.durable);
   });
   let found: Survey | undefined;
+  // One for all of them: what it has read of the file serves the next ones.
+  const walker = new BatchWalker(file, seed, { offset: DATA_START }, bytes);
   for (const offset of offsets) {
     // What stands inside a whole batch is its payload.
     if (found !== undefined && offset < found.end) continue;
-    const walker = new BatchWalker(file, seed, { offset }, bytes);
+    walker.skipTo(offset);
     const batch = await walker.next();
     if (batch === undefined) continue;
     const { header, body } = batch;

@@ -3,7 +3,7 @@ import type { File, Host } from "@ehdb/host";
 import type { Damage, JournalRecord } from "./api.ts";
 import { scanBeyond } from "./beyond.ts";
 import { decodeRecords } from "./body.ts";
-import { BATCH_ALIGNMENT } from "./format.ts";
+import { BATCH_ALIGNMENT, BATCH_HEADER_BYTES } from "./format.ts";
 import type { BatchHeader } from "./format.ts";
 import type { Segment } from "./segment.ts";
 import { openingOf } from "./tail.ts";
@@ -77,7 +77,8 @@ async function nextWhole(
       return true;
     });
     if (candidate === undefined) return undefined;
-    const walker = new BatchWalker(file, seed, { offset: candidate.offset }, end);
+    // No more than the batch: there may be as many such places as batches.
+    const walker = new BatchWalker(file, seed, { offset: candidate.offset }, end, { chunkBytes: BATCH_HEADER_BYTES });
     if ((await walker.next()) !== undefined) return candidate;
     from = candidate.offset + BATCH_ALIGNMENT;
   }
