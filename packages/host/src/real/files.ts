@@ -1,5 +1,16 @@
 import { constants, open } from "node:fs";
-import { link, mkdir, open as openHandle, readdir, rename, rmdir, stat, statfs, unlink } from "node:fs/promises";
+import {
+  link,
+  mkdir,
+  open as openHandle,
+  readdir,
+  realpath,
+  rename,
+  rmdir,
+  stat,
+  statfs,
+  unlink,
+} from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { codeOf, fileError } from "../file-error.ts";
@@ -25,8 +36,9 @@ export class RealFiles implements Files {
     return rename(from, to);
   }
 
-  link(existing: string, path: string): Promise<void> {
-    return link(existing, path);
+  async link(existing: string, path: string): Promise<void> {
+    // A link to a link would be another name of that, and point elsewhere from where it stands.
+    await link(await realpath(existing), path);
   }
 
   remove(path: string): Promise<void> {

@@ -8,6 +8,7 @@ import { putInForce } from "../manifest/standalone.ts";
 import { LiveState } from "../manifest/state.ts";
 import type { Snapshot } from "../manifest/state.ts";
 import { partName } from "../part/built-part.ts";
+import { assertOutside } from "./care-options.ts";
 import { linkOrCopy } from "./copy-file.ts";
 import { makeStore } from "./unfinished-store.ts";
 
@@ -58,6 +59,7 @@ export async function backUp(
 ): Promise<BackupReport> {
   const { host, dir, encryption, journal, epoch, moment } = source;
   const { state, durable, unsealedBytes, touch } = moment;
+  assertOutside(dir, to);
   const totalBytes = state.parts.reduce((sum, { fileBytes }) => sum + fileBytes, unsealedBytes);
   let doneBytes = 0;
   const done = (bytes: number): void => {

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { invalidOption, isAbortSignal, refuseUnknown } from "@ehdb/contracts";
 import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
@@ -59,4 +59,10 @@ export function pathOf(option: string, path: unknown): string {
   if (typeof path !== "string" || path === "" || path.includes("\0"))
     throw invalidOption(option, path, "the path of a directory");
   return resolve(path);
+}
+
+/** INVALID_OPTION for a `to` within `from`: a copy there would be a part of what it's copied from. */
+export function assertOutside(from: string, to: string): void {
+  const within = from.endsWith(sep) ? from : from + sep;
+  if (to.startsWith(within)) throw invalidOption("to", to, `a directory outside of ${from}, best on another disk`);
 }

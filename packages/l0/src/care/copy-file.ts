@@ -5,21 +5,21 @@ const sliceBytes = MIB;
 /** Synced at once: a sync of more would hold up others for long. */
 const syncBytes: number = 16 * MIB;
 
-/** Copies a file's bytes; the copy is synced, its name isn't. `onBytes` is told of each piece, and may throw to end it. */
+/** Copies a file's bytes, and resolves with their number; the copy is synced, its name isn't. `onBytes` is told of each piece, and may throw to end it. */
 export async function copyFile(
   files: Files,
   from: string,
   to: string,
   onBytes: (bytes: number) => void,
-): Promise<void> {
+): Promise<number> {
   const source = await files.open(from, "read");
   try {
     const target = await files.open(to, "create");
     try {
       const bytes = await source.size();
       const slice = Buffer.allocUnsafeSlow(Math.min(sliceBytes, Math.max(1, bytes)));
-      let synced = 0;
-      for (let at = 0; at < bytes;) {
+      let [at, synced] = [0, 0];
+      while (at < bytes) {
         const read = await source.read(slice, at);
         if (read === 0) break;
         await target.write(slice.subarray(0, read), at);
@@ -30,6 +30,7 @@ export async function copyFile(
         synced = at;
       }
       await target.dataSync();
+      return at;
     } finally {
       await target.close();
     }

@@ -65,7 +65,7 @@ export class Pace {
   }
 
   /** Files whose reads go at this pace. */
-  files(files: Files): Pick<Files, "open"> {
+  files(files: Pick<Files, "open">): Pick<Files, "open"> {
     return withReadHook(files, (bytes) => this.took(bytes));
   }
 

@@ -5,7 +5,8 @@ import { copyMarkOf } from "../manifest/copy-mark.ts";
 import { CURRENT, manifestFile } from "../manifest/layout.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
 import { partName } from "../part/built-part.ts";
-import { resolveCareOptions } from "./care-options.ts";
+import { corruptPart } from "../part/part-damage.ts";
+import { assertOutside, resolveCareOptions } from "./care-options.ts";
 import { copyFile } from "./copy-file.ts";
 import { filesIn } from "./store-files.ts";
 import { makeStore } from "./unfinished-store.ts";
@@ -30,7 +31,7 @@ export interface RestoreReport {
 
 /**
  * Copies a backup, as often as one likes: each copy becomes a store of its own when it's opened. Errors: INVALID_OPTION (`from` isn't a backup,
- * or has been opened since), NOT_FOUND (no store there), ALREADY_EXISTS (`to` holds something), CORRUPT (its manifest), NO_SPACE, IO_ERROR, ABORTED.
+ * or has been opened since), NOT_FOUND (no store there), ALREADY_EXISTS (`to` holds something), CORRUPT (its manifest, or a part that is missing or cut; what is in them, `verifyStore` tells), NO_SPACE, IO_ERROR, ABORTED.
  */
 export async function restoreStore(options: RestoreStoreOptions): Promise<RestoreReport> {
   const { host, from, to, signal, onProgress } = resolveCareOptions(options, [
@@ -40,6 +41,7 @@ export async function restoreStore(options: RestoreStoreOptions): Promise<Restor
     "signal",
     "onProgress",
   ]);
+  assertOutside(from, to);
   const { id, state } = await readManifest({ host, dir: from });
   const mark = copyMarkOf(state);
   if (mark === undefined)
@@ -55,9 +57,15 @@ export async function restoreStore(options: RestoreStoreOptions): Promise<Restor
   };
   done(0);
   return await makeStore(host, to, "The restore", async (target) => {
-    const copy = (path: string, onBytes = done): Promise<void> =>
+    const copy = (path: string, onBytes = done): Promise<number> =>
       copyFile(host.files, join(from, path), join(target, path), onBytes);
-    for (const { id: part } of parts) await copy(join("parts", partName(part)));
+    for (const { id: part, fileBytes } of parts) {
+      const file = join(from, "parts", partName(part));
+      if ((await host.files.stat(file)) === undefined) throw corruptPart(file, 0, "the file is missing");
+      const bytes = await copy(join("parts", partName(part)));
+      if (bytes !== fileBytes)
+        throw corruptPart(file, Math.min(bytes, fileBytes), `it has ${bytes} bytes and not ${fileBytes}`);
+    }
     await host.files.syncDirectory(join(target, "parts"));
     await host.files.makeDirectory(join(target, "journal"));
     for (const { name } of segments) await copy(join("journal", name));

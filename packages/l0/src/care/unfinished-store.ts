@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, invalidOption } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
-import { diskError, isAbsent } from "../manifest/disk-error.ts";
+import { diskError, isAbsent, isInUse, isNoDirectory } from "../manifest/disk-error.ts";
 
 /** ALREADY_EXISTS when the directory holds something. */
 export async function assertEmpty(host: Host, to: string): Promise<void> {
@@ -28,6 +28,7 @@ export async function makeStore<T>(
 ): Promise<T> {
   await assertEmpty(host, to);
   const { files } = host;
+  const wasThere = await giveWay(host, to);
   const unfinished = `${to}.unfinished-${host.random.id()}`;
   try {
     await files.makeDirectory(join(unfinished, "parts"));
@@ -38,7 +39,27 @@ export async function makeStore<T>(
   } catch (error) {
     // What can't be removed either is no worse than what a crash leaves.
     await removeStore(host, unfinished).catch(() => undefined);
+    if (wasThere) await files.makeDirectory(to).catch(() => undefined);
     throw diskError(error, what, to);
+  }
+}
+
+/**
+ * Removes the empty directory whose place the store takes; true when there was one. What can't give way, as a mount point or a link, is refused before
+ * anything is copied, and not when all is.
+ */
+async function giveWay({ files }: Host, to: string): Promise<boolean> {
+  try {
+    await files.removeDirectory(to);
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    if (!isNoDirectory(error) && !isInUse(error)) throw diskError(error, "Taking the place of the directory", to);
+    throw invalidOption(
+      "to",
+      to,
+      "a directory whose place can be taken, which a mount point or a link isn't: one within it",
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import type { Journal } from "@ehdb/journal";
 import type { ResolvedOptions } from "../options.ts";
 import { resolveWork } from "./care-options.ts";
 import { Pace } from "./pace.ts";
+import { UnreadablePlaces } from "./unreadable.ts";
 import { verifyAll } from "./verify-store.ts";
 import type { StoreReport } from "./verify-store.ts";
 
@@ -50,6 +51,7 @@ function run(
     host,
     dir,
     encryption,
+    unreadable: new UnreadablePlaces(),
     pace: new Pace({ ...work, clock: host.clock, assertWanted: assertOpen }),
     inThreads: host.workers.inThreads && work.bytesPerSecond === undefined,
     verifyJournal: async (verifying) => {

@@ -7,11 +7,12 @@ import type { Damage, KeyRing, SequenceRange, VerifyOptions } from "@ehdb/journa
 import type { PartMeta } from "../meta.ts";
 import type { ManifestState } from "../manifest/state.ts";
 import { partName } from "../part/built-part.ts";
-import { isAbsent } from "../manifest/disk-error.ts";
+import { diskError, isAbsent, isNoDirectory } from "../manifest/disk-error.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
 import { resolveCareOptions } from "./care-options.ts";
 import type { StoreDamage } from "./damage.ts";
 import { Pace } from "./pace.ts";
+import { aroundUnreadable, UnreadablePlaces } from "./unreadable.ts";
 import { verifyManifests } from "./verify-manifests.ts";
 import { verifyPartFile, verifyPartJob } from "./verify-part-job.ts";
 import type { PartVerified } from "./verify-part-job.ts";
@@ -55,6 +56,8 @@ export interface Verification {
   readonly dir: string;
   readonly encryption: KeyRing | undefined;
   readonly pace: Pace;
+  /** What the disk can't read, of manifests and journal; of parts it's added. */
+  readonly unreadable: UnreadablePlaces;
   /** Whether parts may be read in another thread, which has no pace. */
   readonly inThreads: boolean;
   readonly verifyJournal: (options: VerifyOptions) => Promise<JournalVerified>;
@@ -66,18 +69,16 @@ export interface Verification {
  * INVALID_OPTION, NOT_FOUND (no store there), ABORTED, KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR.
  */
 export async function verifyStore(options: VerifyStoreOptions): Promise<StoreReport> {
-  const { host, dir, encryption, signal, onProgress } = resolveCareOptions(options, [
-    "dir",
-    "host",
-    "encryption",
-    "signal",
-    "onProgress",
-  ]);
+  const resolved = resolveCareOptions(options, ["dir", "host", "encryption", "signal", "onProgress"]);
+  const { dir, encryption, signal, onProgress } = resolved;
+  const unreadable = new UnreadablePlaces();
+  const host = aroundUnreadable(resolved.host, dir, unreadable.add);
   const journal = join(dir, "journal");
   return await verifyAll({
     host,
     dir,
     encryption,
+    unreadable,
     pace: new Pace({ what: "verifyStore()", clock: host.clock, signal, onProgress }),
     inThreads: host.workers.inThreads,
     verifyJournal: (verifying) =>
@@ -102,6 +103,7 @@ export async function verifyAll(verification: Verification): Promise<StoreReport
   if (inForce !== undefined && journal !== undefined)
     for (const reason of await whatDoesNotMeet(host, dir, inForce.state, journal))
       onDamage({ kind: "journal", file: join(dir, "journal"), offset: 0, ...reason });
+  damage.push(...verification.unreadable.damage);
   return {
     ok: damage.length === 0,
     manifests,
@@ -116,7 +118,7 @@ export async function verifyAll(verification: Verification): Promise<StoreReport
 
 /** Returns the part's blocks. Damage of a part that is named no more is none. */
 async function verifyNamed(
-  { host, dir, encryption, pace, inThreads }: Verification,
+  { host, dir, encryption, pace, inThreads, unreadable }: Verification,
   state: ManifestState,
   meta: PartMeta,
   onDamage: (damage: StoreDamage) => void,
@@ -126,9 +128,10 @@ async function verifyNamed(
   const part = { path: join(dir, "parts", partName(meta.id)), meta, encryption };
   const found = await (inThreads ? verifyInThread(host, part, pace) : verifyPartFile(pace.files(host.files), part));
   pace.end();
-  if (found.damage.length === 0) return found.blocks;
+  if (found.damage.length === 0 && found.unreadable.length === 0) return found.blocks;
   if (!(await isStillNamed(host, dir, meta.id))) return 0;
   const dataset = state.datasets.get(meta.dataset)?.name;
+  for (const place of found.unreadable) unreadable.add(place);
   for (const one of found.damage) onDamage({ kind: "part", ...one, ...(dataset !== undefined && { dataset }) });
   return 0;
 }
@@ -173,7 +176,8 @@ async function verifyJournalOf(
       onDamage({ kind: "journal", file, offset, reason, firstRevision: first, lastRevision: last });
     return report;
   } catch (error) {
-    if (!isEhdbError(error, "NOT_FOUND")) throw error;
+    // INVALID_OPTION: something lies there that isn't a directory.
+    if (!isEhdbError(error, "NOT_FOUND", "INVALID_OPTION")) throw error;
     onDamage({ kind: "journal", file: join(dir, "journal"), offset: 0, reason: "there is no journal" });
     return undefined;
   }
@@ -223,7 +227,7 @@ async function bytesIn(host: Host, directory: string): Promise<number> {
       if (name.endsWith(".segment")) bytes += (await host.files.stat(join(directory, name)))?.bytes ?? 0;
     }
   } catch (error) {
-    if (!isAbsent(error)) throw error;
+    if (!isAbsent(error) && !isNoDirectory(error)) throw diskError(error, "Looking into the journal", directory);
   }
   return bytes;
 }

@@ -8,6 +8,12 @@ function errnoOf(error: unknown): string | undefined {
 
 export const isAbsent = (error: unknown): boolean => errnoOf(error) === "ENOENT";
 
+/** A file where a directory should be. */
+export const isNoDirectory = (error: unknown): boolean => errnoOf(error) === "ENOTDIR";
+
+/** A directory that something else needs, as a mount point. */
+export const isInUse = (error: unknown): boolean => errnoOf(error) === "EBUSY";
+
 /** What the disk said, as IO_ERROR, or NO_SPACE when it's full; anything else stays what it is. */
 export function diskError(error: unknown, what: string, path: string): unknown {
   const errno = errnoOf(error);

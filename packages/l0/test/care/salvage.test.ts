@@ -389,7 +389,8 @@ describe("salvageStore", () => {
     const { host } = await built();
     await expect(salvageStore({ dir, to: dir, host })).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(salvageStore({ dir: "/none", to: "/saved", host })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(salvageStore({ dir, to: `${dir}/parts`, host })).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
+    await expect(salvageStore({ dir, to: `${dir}/parts`, host })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(salvageStore({ dir, to: `${dir}/new/one`, host })).rejects.toMatchObject({ code: "INVALID_OPTION" });
     const stop = new AbortController();
     const stopped = salvageStore({ dir, to: "/saved", host, signal: stop.signal, onProgress: () => stop.abort() });
     await expect(stopped).rejects.toMatchObject({ code: "ABORTED" });

@@ -4,11 +4,12 @@ import type { Host } from "@ehdb/host";
 import { copyJournal, openJournalReader, salvage } from "@ehdb/journal";
 import type { KeyRing } from "@ehdb/journal";
 import { diskError } from "../../manifest/disk-error.ts";
-import { resolveCareOptions } from "../care-options.ts";
+import { assertOutside, resolveCareOptions } from "../care-options.ts";
 import type { StoreDamage } from "../damage.ts";
 import { Pace } from "../pace.ts";
 import { filesIn } from "../store-files.ts";
 import { makeStore, removeStore } from "../unfinished-store.ts";
+import { aroundUnreadable, UnreadablePlaces } from "../unreadable.ts";
 import { saveCommits } from "./commit-parts.ts";
 import type { SavedCommits } from "./commit-parts.ts";
 import { findParts } from "./find-parts.ts";
@@ -55,15 +56,12 @@ interface SavedJournal {
  * KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, NO_SPACE, IO_ERROR, ABORTED.
  */
 export async function salvageStore(options: SalvageStoreOptions): Promise<SalvageStoreReport> {
-  const { host, dir, to, encryption, signal, onProgress } = resolveCareOptions(options, [
-    "dir",
-    "to",
-    "host",
-    "encryption",
-    "signal",
-    "onProgress",
-  ]);
+  const resolved = resolveCareOptions(options, ["dir", "to", "host", "encryption", "signal", "onProgress"]);
+  const { dir, to, encryption, signal, onProgress } = resolved;
   if (dir === to) throw invalidOption("to", to, "another directory than dir: the damaged store is only read");
+  assertOutside(dir, to);
+  const unreadable = new UnreadablePlaces();
+  const host = aroundUnreadable(resolved.host, dir, unreadable.add);
   const pace = new Pace({ what: "salvageStore()", clock: host.clock, signal, onProgress });
   const files = (await filesIn(host, dir)).filter(({ kind }) => kind !== "other" && kind !== "journal");
   if (files.length === 0) throw new EhdbError("NOT_FOUND", `${dir} holds no store: check the path`, { dir });
@@ -71,9 +69,10 @@ export async function salvageStore(options: SalvageStoreOptions): Promise<Salvag
     files.reduce((sum, { kind, bytes }) => sum + (kind === wanted ? bytes : 0), 0);
   pace.totalBytes = 2 * bytesOf("part") + bytesOf("segment");
   try {
-    return await makeStore(host, to, "The salvage", (directory) =>
+    const report = await makeStore(host, to, "The salvage", (directory) =>
       run({ host, dir, directory, encryption, pace, segmentBytes: bytesOf("segment") }),
     );
+    return { ...report, damage: [...report.damage, ...unreadable.damage] };
   } catch (error) {
     throw diskError(error, "The salvage", to);
   }

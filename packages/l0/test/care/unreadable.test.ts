@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { File, Host } from "@ehdb/host";
+import { openEngine, salvageStore, verifyStore } from "@ehdb/l0";
+import { built, contents, datasets, dir, manifestFiles, partFiles, segmentFiles } from "./drive.ts";
+
+const sector = 4096;
+
+/** The same machine, of whose disk a sector of a file can't be read any more. */
+function withBadSector({ files, clock, random, workers }: Host, path: string, at: number): Host {
+  const open: Host["files"]["open"] = async (name, mode) => {
+    const file = await files.open(name, mode);
+    if (name !== path) return file;
+    const read: File["read"] = async (into, position) => {
+      if (position >= at + sector || position + into.length <= at) return await file.read(into, position);
+      throw Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" });
+    };
+    return other(file, { read });
+  };
+  return { files: other(files, { open }), clock, random, workers };
+}
+
+/** An object with some methods replaced; the rest are called on itself. */
+function other<T extends object>(one: T, methods: Partial<T>): T {
+  return new Proxy(one, {
+    get: (_, name) => {
+      const owner = name in methods ? methods : one;
+      const value: unknown = Reflect.get(owner, name, owner);
+      return typeof value === "function" ? (value.bind(one) as unknown) : value;
+    },
+  });
+}
+
+describe("a sector that the disk can't read", () => {
+  it.each(["part", "segment", "manifest"] as const)("of a %s is one damage, and the rest is saved", async (kind) => {
+    const { host, all } = await built();
+    const of = { part: partFiles, segment: segmentFiles, manifest: manifestFiles }[kind];
+    const path = (await of(host)).at(kind === "segment" ? -1 : 0) as string;
+    // Of a segment among the commits that are in no part: before its end.
+    const end = Buffer.from(host.content(path)).findLastIndex((byte) => byte !== 0);
+    const at = { part: 2 * sector, segment: Math.floor(end / sector) * sector - 4 * sector, manifest: 0 }[kind];
+    const bad = withBadSector(host, path, at);
+    const { ok, damage } = await verifyStore({ dir, host: bad });
+    expect(ok).toBe(false);
+    expect(damage.filter(({ reason }) => reason.includes("EIO"))).toMatchObject([{ file: path, offset: at }]);
+    expect(damage.every(({ file }) => file === path)).toBe(true);
+
+    const report = await salvageStore({ dir, to: "/saved", host: bad });
+    expect(report.damage.some(({ reason }) => reason.includes("EIO"))).toBe(kind !== "manifest");
+    expect((await verifyStore({ dir: "/saved", host })).ok).toBe(true);
+    const engine = await openEngine({ dir: "/saved", datasets, host, background: false });
+    const saved = await contents(engine);
+    await engine.close();
+    const events = (texts: readonly string[]): string[] => texts.filter((text) => / id-\d+ /.test(text));
+    const missing = events(all).length - events(saved).length;
+    expect(missing).toBeLessThan(150);
+    expect(missing > 0).toBe(kind !== "manifest");
+  });
+
+  it("once, and the next time it can, is none", async () => {
+    const { host } = await built();
+    const [path = ""] = await partFiles(host);
+    host.failNext("read", "EIO", new RegExp(path));
+    expect(await verifyStore({ dir, host })).toMatchObject({ ok: true });
+  });
+});
+
+describe("verifying", () => {
+  it("of a store whose journal is a file tells that there is none", async () => {
+    const { host } = await built();
+    for (const name of await host.files.list(`${dir}/journal`)) await host.files.remove(`${dir}/journal/${name}`);
+    await host.files.removeDirectory(`${dir}/journal`);
+    await (await host.files.open(`${dir}/journal`, "create")).close();
+    const { damage } = await verifyStore({ dir, host });
+    expect(damage).toMatchObject([{ kind: "journal", reason: "there is no journal" }]);
+  });
+});
