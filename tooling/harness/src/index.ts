@@ -22,9 +22,12 @@ export type { BenchReport, BenchSize, MeasuredResult, ProcessCost, Result, Verdi
 export { SeededRandom } from "./seeded-random.ts";
 export { addCounts, enoughSeeds, unmetCounts } from "./simulation.ts";
 export type { Counts, Mutant, Simulation, SimulationResult } from "./simulation.ts";
+export type { Soak, SoakContext, SoakProblem, SoakReport } from "./soak.ts";
 export { Stage } from "./stage.ts";
 export type { StageEnd } from "./stage.ts";
 export { distribution, median, medianRatio, percentile, variation } from "./statistics.ts";
 export type { Distribution } from "./statistics.ts";
+export { rise } from "./trend.ts";
+export type { TimedValue } from "./trend.ts";
 export { assertCount, assertWork, FullDigest, proofOf, SampledDigest } from "./work-proof.ts";
 export type { WorkProof } from "./work-proof.ts";

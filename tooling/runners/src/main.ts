@@ -55,9 +55,12 @@ program
 
 program
   .command("soak")
-  .description("a journal under constant mixed load")
+  .description("constant load for minutes: what grows, what slows down, what isn't what was written")
+  .addOption(new Option("--tier <name>", "the package's name").default("eventlog"))
   .requiredOption("--minutes <number>", "how long; fractions too", minutes)
-  .action(async (options: { minutes: number }) => {
+  .option("--control <name>", "plant a defect, which the run must find")
+  .option("--json <file>", "write the figures")
+  .action(async (options: { tier: string; minutes: number; control?: string; json?: string }) => {
     exitCode = await soak(options);
   });
 

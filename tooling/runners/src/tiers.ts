@@ -1,11 +1,11 @@
-import type { Bench, Fault, KillTarget, Mutant, Simulation } from "@ehdb/harness";
+import type { Bench, Fault, KillTarget, Mutant, Simulation, Soak } from "@ehdb/harness";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { UsageError } from "./usage-error.ts";
 
 /** What a package may keep beside its sources, and under which name each `index.ts` exports it. */
-type ProgramKind = "bench" | "simulation" | "kill" | "faults";
+type ProgramKind = "bench" | "simulation" | "kill" | "faults" | "soak";
 
 /** The packages of a repository that have programs of a kind; a package's name is its tier's. */
 export function tiersWith(root: string, kind: ProgramKind): string[] {
@@ -31,6 +31,11 @@ export async function loadKillTarget(root: string, tier: string): Promise<KillTa
 export async function loadFaults(root: string, tier: string): Promise<readonly Fault[]> {
   requireTier(root, tier, "faults");
   return (await loadExport(programPath(root, tier, "faults"), "faults")) as readonly Fault[];
+}
+
+export async function loadSoak(root: string, tier: string): Promise<Soak> {
+  requireTier(root, tier, "soak");
+  return (await loadExport(programPath(root, tier, "soak"), "soak")) as Soak;
 }
 
 export async function loadMutants(root: string, tier: string): Promise<readonly Mutant[]> {

@@ -1,7 +1,5 @@
 import type { JournalStats } from "@ehdb/journal";
-import Table from "cli-table3";
 import type { IntervalHistogram } from "node:perf_hooks";
-import { figure } from "./figures.ts";
 
 /** How far the load and its readers are. */
 export interface Progressed {
@@ -15,7 +13,7 @@ export interface Progressed {
 }
 
 /** One interval of a soak. */
-export interface SoakSample {
+export interface Sample {
   /** Monotonic milliseconds. */
   readonly at: number;
   readonly perSecond: number;
@@ -32,14 +30,13 @@ export interface SoakSample {
 }
 
 const mib = 1024 * 1024;
-const mostRows = 60;
 
 export function takeSample(
   stats: JournalStats,
   progressed: Progressed,
   delay: IntervalHistogram,
   before: { at: number; appended: number },
-): SoakSample {
+): Sample {
   const at = performance.now();
   const { rss, heapUsed, external } = process.memoryUsage();
   return {
@@ -57,42 +54,33 @@ export function takeSample(
   };
 }
 
-/** One row for each interval; of a long soak one for each minute or so. */
-export function printSamples(samples: readonly SoakSample[]): void {
-  const head = [
-    "s",
-    "appends/s",
-    "tail behind",
-    "resident MiB",
-    "heap MiB",
-    "disk MiB",
-    "segments",
-    "syncs",
-    "loop p50 ms",
-    "p99 ms",
-    "max ms",
+export const columns = [
+  "s",
+  "appends/s",
+  "tail behind",
+  "resident MiB",
+  "heap MiB",
+  "disk MiB",
+  "segments",
+  "syncs",
+  "loop p50 ms",
+  "p99 ms",
+  "max ms",
+] as const;
+
+export function rowOf(sample: Sample, start: number): number[] {
+  const { at, perSecond, behind, residentBytes, heapBytes, diskBytes, segments, syncs } = sample;
+  const { loopP50Millis, loopP99Millis, loopMaxMillis } = sample;
+  const sizes = [residentBytes, heapBytes, diskBytes].map((bytes) => bytes / mib);
+  return [
+    (at - start) / 1000,
+    perSecond,
+    behind,
+    ...sizes,
+    segments,
+    syncs,
+    loopP50Millis,
+    loopP99Millis,
+    loopMaxMillis,
   ];
-  const table = new Table({
-    head,
-    colAligns: head.map(() => "right" as const),
-    style: { head: [], border: [], compact: true },
-  });
-  const start = samples[0]?.at ?? 0;
-  const step = Math.ceil(samples.length / mostRows);
-  for (const [index, sample] of samples.entries()) {
-    if (index % step !== 0) continue;
-    const { perSecond, behind, segments, syncs, loopP50Millis, loopP99Millis, loopMaxMillis } = sample;
-    const sizes = [sample.residentBytes, sample.heapBytes, sample.diskBytes].map((bytes) => (bytes / mib).toFixed(0));
-    const loop = [loopP50Millis, loopP99Millis, loopMaxMillis].map((millis) => millis.toFixed(2));
-    table.push([
-      ((sample.at - start) / 1000).toFixed(0),
-      figure(perSecond),
-      figure(behind),
-      ...sizes,
-      String(segments),
-      figure(syncs),
-      ...loop,
-    ]);
-  }
-  console.log(table.toString());
 }
