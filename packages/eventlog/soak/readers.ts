@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
 import { payloadSeed, SeededRandom } from "@ehdb/harness";
 import { controls } from "./settings.ts";
 import { streamName, streamNumber } from "./contents.ts";
@@ -8,6 +8,8 @@ import type { Stage } from "./stage.ts";
 const pauseMillis = 4;
 const scanned = 1000;
 const statesScanned = 200;
+/** Compared in one turn of the loop: whoever decodes a thousand events at once holds up the loop himself. */
+const comparedAtOnce = 32;
 
 /** Reads what writers write, one read after the other, and compares it with the ledger: it counts records. */
 export class Reader {
@@ -41,12 +43,12 @@ export class Reader {
     const [acknowledged, least] = [ledger.version[stream] as number, ledger.first[stream] as number];
     let [first, last] = [0, 0];
     for await (const batch of log.readStream(name).batches()) {
-      for (const event of batch) {
+      await this.#each(batch, (event) => {
         if (first === 0) first = event.version;
         else if (event.version !== last + 1) this.#wrong(`${name} has ${last}, then ${event.version}`);
         last = event.version;
         this.#check(event);
-      }
+      });
       this.#keep(batch.map(({ data }) => data));
     }
     ledger.raised(log.firstPosition);
@@ -72,7 +74,7 @@ export class Reader {
           if (batch[index]?.position === at) index++;
           else if (ledger.has(at) && !this.#isBeingHidden(at)) this.#wrong(`the scan left out position ${at}`);
         }
-        for (const event of batch) this.#check(event);
+        await this.#each(batch, (event) => this.#check(event));
       }
     } catch (error) {
       // The floor has passed it.
@@ -101,11 +103,18 @@ export class Reader {
     const { engine } = this.#stage;
     let key = "";
     for await (const batch of engine.map(STATES).scan({ from: streamName(stream), limit: statesScanned })) {
-      for (const record of batch) {
+      await this.#each(batch, (record) => {
         if (record.key <= key) this.#wrong(`the state of ${record.key} comes behind that of ${key}`);
         key = record.key;
         this.#checkState(record, 0);
-      }
+      });
+    }
+  }
+
+  async #each<T>(batch: readonly T[], compare: (one: T) => void): Promise<void> {
+    for (let at = 0; at < batch.length; at += comparedAtOnce) {
+      if (at > 0) await turn();
+      for (const one of batch.slice(at, at + comparedAtOnce)) compare(one);
     }
   }
 
