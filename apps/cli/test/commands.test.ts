@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openEventLog } from "@ehdb/eventlog";
 import { realHost } from "@ehdb/host";
 import { newestKeyId } from "@ehdb/journal";
-import { openEngine } from "@ehdb/l0";
+import { openEngine, prometheusText } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
 import { answer, linesOf } from "./in-process.ts";
 import { directory, makeStore } from "./program.ts";
@@ -35,6 +35,31 @@ describe("looking", () => {
     const consumers = [{ name: "mailer", committed: 80, lag: 13 }];
     expect(jsonOf(out)).toMatchObject({ revision: 95, sealedThrough: 90, eventLog: { position: 93, consumers } });
     expect((await answer(["stats", dir])).out).toContain("mailer");
+  });
+
+  test("stats --prometheus tells what the engine's own gauges say, under their names, and no counter", async () => {
+    const dir = await store();
+    const log = await openEventLog({ dir });
+    const ownText = (): string => {
+      log.engine.refreshStateGauges();
+      return prometheusText(log.engine.stats());
+    };
+    let [own, out] = ["", ""];
+    // The journal makes its space ahead when it can: a look that it came between is none.
+    for (let before: string | undefined; before !== own;) {
+      before = ownText();
+      const answered = await answer(["stats", dir, "--prometheus"]);
+      expect(answered.code).toBe(0);
+      ({ out } = answered);
+      own = ownText();
+    }
+    await log.close();
+    expect(out).toMatch(/^# TYPE ehdb_l0_journal_bytes gauge$/m);
+    const samples = out.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(samples).toHaveLength(5);
+    expect(samples.filter((line) => !own.split("\n").includes(line))).toEqual([]);
+    expect(out).not.toContain("counter");
+    expect((await answer(["stats", dir, "--prometheus", "--json"])).code).toBe(2);
   });
 
   test("verify finds a store whole, and a flipped bit, with the file", async () => {

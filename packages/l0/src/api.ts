@@ -1,4 +1,4 @@
-import type { DatasetSpec, Engine, LogDataset, MapDataset } from "@ehdb/contracts";
+import type { DatasetSpec, Engine, ErrorCode, LogDataset, MapDataset } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { CloseReport, Durability, KeyRing } from "@ehdb/journal";
 import type { BackupOptions, BackupReport } from "./care/backup.ts";
@@ -128,6 +128,8 @@ export interface DurableEngine extends Engine {
   /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
   reopen(): Promise<EngineRecovery>;
   stats(): EngineStats;
+  /** Counts what the store takes on disk anew, in memory. By itself that is done whenever something else is sealed, not with each commit. */
+  refreshStateGauges(): void;
   close(): Promise<CloseReport>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -151,20 +153,31 @@ export interface Snapshot {
   [Symbol.dispose](): void;
 }
 
-/** Plain counters since open, and gauges. 0 in an error counter means healthy. Names as operators read them, prefix `ehdb_l0_`. */
+/**
+ * Counters since open, and gauges. 0 in a counter of errors means healthy, as in `not_open`. Names as operators read them, prefix `ehdb_l0_`;
+ * `prometheusText` gives them as text. All are there from the start.
+ */
 export interface EngineStats {
+  /** Gauge: 0 while `state` is `open`, else 1. */
+  readonly not_open: number;
+  /** Of each code, the calls that threw it or rejected with it, reads included. An open that fails has nobody to count for it. */
+  readonly errors: Readonly<Record<ErrorCode, number>>;
   /** Records and operations taken in. */
   readonly appends: number;
   readonly commits: number;
   readonly conflicts: number;
   readonly dedupe_hits: number;
+  /** Of the store's whole life. */
   readonly dedupe_window_evictions: number;
   /** Gauge. */
   readonly dedupe_window_records: number;
   /** Commits that the journal refused. */
   readonly ingest_append_failed: number;
+  /** Writes, syncs, reads and removals of the journal that failed, and damage found in it: also those that no caller waited for. */
+  readonly journal_errors: number;
   /** Batches that were refused as they were stated: INVALID_ARGUMENT, TOO_LARGE. */
   readonly ingest_decode_failed: number;
+  /** Records that the open and reopens read back from the journal. */
   readonly recovered_active_records: number;
   readonly seals: number;
   readonly seal_failed: number;
@@ -190,6 +203,7 @@ export interface EngineStats {
   readonly parts_bloom_pruned: number;
   readonly parts_scanned: number;
   readonly cold_loads: number;
+  /** Reads that met a failing disk or damage. */
   readonly read_errors: number;
   /** Damaged places that `verify()` and `scrub()` found, each time that they found them. */
   readonly scrub_damage: number;
@@ -198,6 +212,10 @@ export interface EngineStats {
   /** Gauges. */
   readonly manifest_versions_retained: number;
   readonly manifest_parts: number;
+  /** On disk, as of the last change of what is sealed: the parts in force, the journal with the space made ahead, and the manifests. */
+  readonly parts_bytes: number;
+  readonly journal_bytes: number;
+  readonly manifest_bytes: number;
   /** Reads and snapshots that keep what they read from, and how long the oldest one has. */
   readonly pins: number;
   readonly oldest_pin_seconds: number;
@@ -210,4 +228,14 @@ export interface EngineStats {
   readonly block_cache_bytes: number;
   readonly block_cache_hits: number;
   readonly block_cache_misses: number;
+  /** 0: an engine's positions are given in order, and only an import will bring others. */
+  readonly out_of_order_appends: number;
+  /** 0: replication's, which there isn't yet. Parts copied elsewhere and their bytes, writes to replicas, reads that went to one. */
+  readonly uploads: number;
+  readonly upload_bytes: number;
+  readonly replica_writes: number;
+  readonly read_fallbacks: number;
+  /** Gauges, 0: replication's as well. Parts without a copy, and with fewer than are wanted. Its histogram `replicated_lag` is in the text only. */
+  readonly parts_local_only: number;
+  readonly parts_under_replicated: number;
 }

@@ -13,16 +13,19 @@ export interface CommitStep {
 /** Commits take effect in the order of their calls: one that must wait, for room or for what it rests on, holds up those behind. */
 export class CommitLine {
   readonly #step: CommitStep;
+  readonly #counted: (error: unknown) => void;
   readonly #waiting: Write[] = [];
   #moving: Promise<void> | undefined;
 
-  constructor(step: CommitStep) {
+  /** `counted` is told each error that a commit ends with. */
+  constructor(step: CommitStep, counted: (error: unknown) => void) {
     this.#step = step;
+    this.#counted = counted;
   }
 
   submit(batch: StagedBatch, signal: AbortSignal | undefined): Promise<Commit> {
     throwIfAborted(signal, "the commit");
-    const write = new Write(batch);
+    const write = new Write(batch, this.#counted);
     if (this.#moving === undefined) {
       const wait = this.#step.attempt(write);
       if (wait === undefined) return write.promise;

@@ -1,16 +1,36 @@
-import type { EngineStats } from "./api.ts";
+import type { Journal } from "@ehdb/journal";
+import type { EngineState, EngineStats } from "./api.ts";
 import type { Counters } from "./counters.ts";
 import type { Opened } from "./engine.ts";
+import type { ErrorsByCode } from "./error-counts.ts";
 import { noLookups } from "./part/lookup-counts.ts";
 import type { Pins } from "./pins.ts";
 import type { Run } from "./run.ts";
+import type { StateGauges } from "./state-gauges.ts";
 
-export function engineStats(
-  counters: Counters,
-  run: Run,
-  { sealed, options, recovered }: Opened,
-  pins: Pins,
-): EngineStats {
+/** What replication and imports will count. */
+const notYet = {
+  out_of_order_appends: 0,
+  uploads: 0,
+  upload_bytes: 0,
+  replica_writes: 0,
+  read_fallbacks: 0,
+  parts_local_only: 0,
+  parts_under_replicated: 0,
+} as const satisfies Partial<EngineStats>;
+
+export interface Counted {
+  readonly opened: Opened;
+  readonly state: EngineState;
+  readonly run: Run;
+  readonly counters: Counters;
+  readonly errors: ErrorsByCode;
+  readonly pins: Pins;
+  readonly gauges: StateGauges;
+}
+
+export function engineStats({ opened, state, run, counters, errors, pins, gauges }: Counted): EngineStats {
+  const { sealed, options, journal } = opened;
   const manifest = sealed.manifestStats;
   const { cache, counts: lookups = noLookups() } = sealed.context;
   const { generations } = run.store.view;
@@ -18,7 +38,11 @@ export function engineStats(
   const { dedupeWindow } = options;
   return {
     ...counters,
-    recovered_active_records: recovered.report.replayedRecords,
+    ...notYet,
+    ...gauges.values,
+    errors,
+    not_open: state === "open" ? 0 : 1,
+    journal_errors: failuresOf(journal),
     dedupe_window_records: sum(logs.map(({ nextSort }) => Math.min(dedupeWindow, nextSort - 1))),
     dedupe_window_evictions: sum(logs.map(({ nextSort }) => Math.max(0, nextSort - 1 - dedupeWindow))),
     parts_pruned: lookups.pruned,
@@ -41,6 +65,11 @@ export function engineStats(
     block_cache_hits: cache.stats.hits,
     block_cache_misses: cache.stats.misses,
   };
+}
+
+function failuresOf(journal: Journal): number {
+  const { writeErrors, readErrors, corruptions, removeErrors } = journal.stats();
+  return writeErrors + readErrors + corruptions + removeErrors;
 }
 
 function sum(values: readonly number[]): number {

@@ -22,8 +22,10 @@ import { CommitStep } from "./commit-step.ts";
 import type { ContentHash } from "./content-hash.ts";
 import { noCounts } from "./counters.ts";
 import type { Counters } from "./counters.ts";
+import { countingDoor } from "./counting-door.ts";
 import type { Dataset } from "./dataset.ts";
 import { engineStats } from "./engine-stats.ts";
+import { ErrorCounts } from "./error-counts.ts";
 import { LogReads } from "./log-reads.ts";
 import { MapReads } from "./map-reads.ts";
 import { News } from "./news.ts";
@@ -38,6 +40,7 @@ import { Run } from "./run.ts";
 import { checkLimits, floorFor } from "./retention.ts";
 import type { Sealed } from "./sealed.ts";
 import { snapshotOf } from "./snapshot.ts";
+import { StateGauges } from "./state-gauges.ts";
 import { noDataset, StagedBatch, wrongOrder } from "./staged-batch.ts";
 
 /** What an open has found and opened. */
@@ -54,6 +57,7 @@ export interface Opened {
 /** An open engine: commits, reads and seals meet over one store, which a reopen replaces. */
 export class OpenEngine implements DurableEngine {
   recovery: EngineRecovery;
+  readonly errors: ErrorCounts = new ErrorCounts();
   readonly #opened: Opened;
   readonly #counters: Counters = noCounts();
   readonly #line: CommitLine;
@@ -61,6 +65,7 @@ export class OpenEngine implements DurableEngine {
   readonly #reads: ReadContext;
   readonly #memory = new PayloadMemory();
   readonly #pins: Pins;
+  readonly #gauges: StateGauges;
   #run: Run;
   /** Why commits are refused for good, when what is on disk is damaged. */
   #damage: EhdbError | undefined;
@@ -72,9 +77,10 @@ export class OpenEngine implements DurableEngine {
   constructor(opened: Opened) {
     this.#opened = opened;
     this.#pins = new Pins(opened.options.host.clock, opened.options.pinIdleSeconds);
+    this.#gauges = new StateGauges(opened.sealed, opened.journal);
     this.#run = this.#begin(opened.recovered);
     this.recovery = opened.recovered.report;
-    this.#line = new CommitLine(new CommitStep(() => this.#run));
+    this.#line = new CommitLine(new CommitStep(() => this.#run), this.errors.add);
     this.#news = new News(opened.journal, () => this.#run.store.accepted);
     this.#reads = this.#readContext();
   }
@@ -145,6 +151,8 @@ export class OpenEngine implements DurableEngine {
       }
     } catch (error) {
       if (isEhdbError(error, "INVALID_ARGUMENT", "TOO_LARGE")) this.#counters.ingest_decode_failed++;
+      // What `stage` throws of its own is its caller's.
+      if (isEhdbError(error)) this.errors.add(error);
       return Promise.reject(error);
     }
   }
@@ -206,10 +214,11 @@ export class OpenEngine implements DurableEngine {
       revision: this.revision,
       nextSorts: new Map([...store.byId.values()].map(({ id, nextSort }) => [id, nextSort])),
     };
-    return snapshotOf(this.#reads, moment, {
+    const snapshot = snapshotOf(this.#reads, moment, {
       log: (name) => this.#assertOrder(name, "by-sort"),
       map: (name) => this.#assertOrder(name, "by-key"),
     });
+    return countingDoor(snapshot, this.errors.add);
   }
 
   async merge(options: { readonly dataset?: string } = {}): Promise<void> {
@@ -269,6 +278,7 @@ export class OpenEngine implements DurableEngine {
     // What is sealed goes from the journal with the segment that it's in.
     await journal.roll();
     await journal.dropBefore(sealed.state.sealedThrough + 1);
+    this.#gauges.refresh();
     await this.reclaimOrphans();
   }
 
@@ -305,7 +315,20 @@ export class OpenEngine implements DurableEngine {
   }
 
   stats(): EngineStats {
-    return engineStats(this.#counters, this.#run, this.#opened, this.#pins);
+    return engineStats({
+      opened: this.#opened,
+      state: this.state,
+      run: this.#run,
+      counters: this.#counters,
+      errors: this.errors.byCode,
+      pins: this.#pins,
+      gauges: this.#gauges,
+    });
+  }
+
+  refreshStateGauges(): void {
+    this.#assertOpen();
+    this.#gauges.refresh();
   }
 
   async close(): Promise<CloseReport> {
@@ -319,6 +342,7 @@ export class OpenEngine implements DurableEngine {
 
   #begin(recovered: Recovered): Run {
     const { options, journal, sealed } = this.#opened;
+    this.#counters.recovered_active_records += recovered.report.replayedRecords;
     return new Run(options, journal, sealed, recovered, this.#counters, this.#pins, {
       // Not whether it's closed: what was called before a close is still taken in.
       assertOpen: () => {
@@ -392,6 +416,7 @@ export class OpenEngine implements DurableEngine {
         this.#assertOpen();
         this.#counters.reads++;
       },
+      failed: this.#readFailed,
       pruned: (parts) => {
         const { counts } = this.#opened.sealed.context;
         if (counts !== undefined) counts.pruned += parts;
@@ -406,12 +431,17 @@ export class OpenEngine implements DurableEngine {
             this.#assertOpen();
             throwIfAborted(signal, "the read");
           },
-          failed: () => {
-            this.#counters.read_errors++;
-          },
+          failed: this.#readFailed,
         }),
     };
   }
+
+  readonly #readFailed = (error: unknown): unknown => {
+    this.errors.add(error);
+    // The disk failed, or what is on it is damaged.
+    if (!isEhdbError(error) || isEhdbError(error, "CORRUPT", "IO_ERROR")) this.#counters.read_errors++;
+    return error;
+  };
 
   #assertOrder(name: string, order: DatasetOrder): Dataset {
     const dataset = this.#dataset(name);

@@ -32,6 +32,7 @@ export type { SalvageStoreOptions, SalvageStoreReport } from "./care/salvage/sal
 export { verifyStore } from "./care/verify-store.ts";
 export type { StoreReport, VerifyStoreOptions } from "./care/verify-store.ts";
 export type { EngineReader, EngineReaderOptions, EngineReaderStats } from "./reader/api.ts";
+export { prometheusContentType, prometheusText } from "./prometheus.ts";
 export { openEngine } from "./open-engine.ts";
 export { openEngineReader } from "./reader/open-engine-reader.ts";
 export { referenceEngine } from "./reference.ts";

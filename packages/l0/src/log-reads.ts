@@ -8,6 +8,7 @@ import type { LogRange } from "./read-options.ts";
 import type { ReadContext } from "./read-context.ts";
 import { searchKey } from "./part/search-key.ts";
 import { nameBytes } from "./names.ts";
+import type { Pin } from "./pins.ts";
 import { logParts } from "./view.ts";
 import type { View } from "./view.ts";
 
@@ -33,45 +34,71 @@ export class LogReads implements LogDataset {
   }
 
   get last(): number {
-    return this.#lastSort(this.#context.view());
+    try {
+      return this.#last;
+    } catch (error) {
+      throw this.#context.failed(error);
+    }
   }
 
   assertContinues(sort: number, epoch: number): void {
-    this.#context.assertOpen();
-    checkWhole("sort", sort, 0);
-    checkWhole("epoch", epoch, 1);
-    if (sort === 0) return;
-    const { cuts } = this.#dataset;
-    if (epoch > this.#context.epoch() || cuts.some((cut) => cut.epoch > epoch && sort >= cut.firstSort)) {
-      const message = `position ${sort} of ${this.#name}, read in epoch ${epoch}, is not in this log: a crash took it back before it was durable, or the log was replaced by another. Reconcile what was made of it, then go on from an earlier place`;
-      throw new EhdbError("TRUNCATED", message, { sort, epoch, last: this.last });
-    }
-    if (sort > this.last) {
-      const message = `position ${sort} of ${this.#name} is beyond the end: the last one readable is ${this.last}`;
-      throw new EhdbError("OUT_OF_RANGE", message, { sort, last: this.last });
+    try {
+      this.#context.assertOpen();
+      checkWhole("sort", sort, 0);
+      checkWhole("epoch", epoch, 1);
+      if (sort > 0) this.#assertThere(sort, epoch);
+    } catch (error) {
+      throw this.#context.failed(error);
     }
   }
 
   async version(key: string): Promise<number> {
-    nameBytes("key", key);
-    this.#context.beginRead();
-    const pin = this.#context.pin();
+    let pin: Pin | undefined;
     try {
+      nameBytes("key", key);
+      this.#context.beginRead();
+      pin = this.#context.pin();
       return (await this.#versions(pin.view, key, this.#context.readable()))?.last ?? 0;
+    } catch (error) {
+      throw this.#context.failed(error);
     } finally {
-      pin.release();
+      pin?.release();
     }
   }
 
   scan(options: LogReadOptions = {}): Batches<LogRecord> {
-    checkLogOptions(options);
+    try {
+      checkLogOptions(options);
+    } catch (error) {
+      throw this.#context.failed(error);
+    }
     return this.#context.reading((pin) => this.#scan(pin.view, options), options.signal);
   }
 
   read(key: string, options: LogReadOptions = {}): Batches<LogRecord> {
-    nameBytes("key", key);
-    checkLogOptions(options);
+    try {
+      nameBytes("key", key);
+      checkLogOptions(options);
+    } catch (error) {
+      throw this.#context.failed(error);
+    }
     return this.#context.reading((pin) => this.#read(pin.view, key, options), options.signal);
+  }
+
+  get #last(): number {
+    return this.#lastSort(this.#context.view());
+  }
+
+  #assertThere(sort: number, epoch: number): void {
+    const { cuts } = this.#dataset;
+    if (epoch > this.#context.epoch() || cuts.some((cut) => cut.epoch > epoch && sort >= cut.firstSort)) {
+      const message = `position ${sort} of ${this.#name}, read in epoch ${epoch}, is not in this log: a crash took it back before it was durable, or the log was replaced by another. Reconcile what was made of it, then go on from an earlier place`;
+      throw new EhdbError("TRUNCATED", message, { sort, epoch, last: this.#last });
+    }
+    if (sort > this.#last) {
+      const message = `position ${sort} of ${this.#name} is beyond the end: the last one readable is ${this.#last}`;
+      throw new EhdbError("OUT_OF_RANGE", message, { sort, last: this.#last });
+    }
   }
 
   get #dataset(): Dataset {

@@ -5,7 +5,7 @@ import type { Generation } from "./generation.ts";
 import { newestOfEachKey } from "./map-merge.ts";
 import type { MapTable } from "./map-table.ts";
 import type { MapEntry } from "./part/entry-cells.ts";
-
+import type { Pin } from "./pins.ts";
 import { keyRange } from "./read-options.ts";
 import type { KeyRange } from "./read-options.ts";
 import type { ReadContext } from "./read-context.ts";
@@ -31,20 +31,28 @@ export class MapReads implements MapDataset {
   }
 
   async get(key: string): Promise<MapRecord | undefined> {
-    nameBytes("key", key);
-    this.#context.beginRead();
-    const pin = this.#context.pin();
     let found: MapEntry | undefined;
+    let pin: Pin | undefined;
     try {
+      nameBytes("key", key);
+      this.#context.beginRead();
+      pin = this.#context.pin();
       found = await newest(pin.view, this.#context.dataset(this.#name), key, this.#context.readable());
+    } catch (error) {
+      throw this.#context.failed(error);
     } finally {
-      pin.release();
+      pin?.release();
     }
     return found === undefined || found.operation === operation.delete ? undefined : found.record;
   }
 
   scan(options: MapScanOptions = {}): Batches<MapRecord> {
-    const range = keyRange(options);
+    let range: KeyRange;
+    try {
+      range = keyRange(options);
+    } catch (error) {
+      throw this.#context.failed(error);
+    }
     return this.#context.reading((pin) => this.#scan(pin.view, range), range.signal);
   }
 

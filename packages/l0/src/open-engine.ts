@@ -5,6 +5,7 @@ import type { Journal } from "@ehdb/journal";
 import type { DurableEngine, EngineOptions } from "./api.ts";
 import { BlockCache } from "./block-cache.ts";
 import { loadContentHash } from "./content-hash.ts";
+import { countingDoor } from "./counting-door.ts";
 import { OpenEngine } from "./engine.ts";
 import { epochOfCopy, findCopyMark } from "./manifest/copy-mark.ts";
 import { diskError, isAbsent } from "./manifest/disk-error.ts";
@@ -44,7 +45,8 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
     const opened = { options: resolved, journal, sealed, hash };
     const recoverFrom = (partsVersion: number): Promise<Recovered> =>
       recoverStore(resolved, journal, sealed, partsVersion);
-    return new OpenEngine({ ...opened, recovered: await recoverFrom(0), recoverAgain: recoverFrom });
+    const engine = new OpenEngine({ ...opened, recovered: await recoverFrom(0), recoverAgain: recoverFrom });
+    return countingDoor<DurableEngine>(engine, engine.errors.add, ["commit"]);
   } catch (error) {
     await manifest?.close();
     await handles?.close();

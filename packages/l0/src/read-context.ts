@@ -18,6 +18,8 @@ export interface ReadContext {
   assertOpen(): void;
   /** Counts a read. CLOSED. */
   beginRead(): void;
+  /** Counts an error that the caller is about to be told, and gives it back. */
+  failed(error: unknown): unknown;
   /** Counts parts that a read leaves out by their range. */
   pruned(parts: number): void;
   /** A read that is iterated: begins when its iteration does, ends with the signal or the engine, and counts its errors. */

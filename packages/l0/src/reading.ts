@@ -1,13 +1,13 @@
 import type { Batches } from "@ehdb/contracts";
-import { EhdbError, isEhdbError } from "@ehdb/contracts";
+import { EhdbError } from "@ehdb/contracts";
 import type { Pin } from "./pins.ts";
 
 export interface ReadingHooks {
   readonly begun: () => Pin;
   /** Throws CLOSED or ABORTED. */
   readonly step: () => void;
-  /** The disk failed, or what is on it is damaged. */
-  readonly failed: () => void;
+  /** Its caller is about to be told. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** A read that begins with its iteration, ends when the engine is closed, and is counted. */
@@ -15,21 +15,22 @@ export function countedBatches<T>(begin: (pin: Pin) => AsyncGenerator<readonly T
   let isTaken = false;
   return {
     async *[Symbol.asyncIterator]() {
-      if (isTaken) throw new EhdbError("INVALID_ARGUMENT", "a read is iterated once: ask for it again", {});
-      isTaken = true;
-      hooks.step();
-      const pin = hooks.begun();
+      let pin: Pin | undefined;
       try {
+        if (isTaken) throw new EhdbError("INVALID_ARGUMENT", "a read is iterated once: ask for it again", {});
+        isTaken = true;
+        hooks.step();
+        pin = hooks.begun();
         for await (const batch of begin(pin)) {
           yield batch;
           hooks.step();
           pin.touch();
         }
       } catch (error) {
-        if (!isEhdbError(error) || isEhdbError(error, "CORRUPT", "IO_ERROR")) hooks.failed();
+        hooks.failed(error);
         throw error;
       } finally {
-        pin.release();
+        pin?.release();
       }
     },
   };

@@ -50,6 +50,8 @@ export interface Reclaimed {
 export class Sealed {
   /** How often a sync of the directory of parts has failed. */
   syncFailures = 0;
+  /** Told when something else is sealed, or takes another room on disk. */
+  changed: () => void = () => undefined;
   /** Files of parts that were removed since the open, and those that couldn't be. */
   readonly reclaimed = { files: 0, bytes: 0, failed: 0 };
   readonly #options: ResolvedOptions;
@@ -106,6 +108,7 @@ export class Sealed {
       throw diskError(error, "Making the directory of parts", parts);
     }
     await this.#manifest.begin(edit);
+    this.changed();
   }
 
   /** Durable when it resolves. When it rejects, a crash may show it all the same: what it adds stays until another edit is durable. */
@@ -117,6 +120,7 @@ export class Sealed {
       this.#doubtful.push(...added);
       throw error;
     }
+    this.changed();
     for (const id of added) this.#unnamed.delete(id);
     for (const id of this.#doubtful.splice(0)) await this.#removeFile(id);
   }

@@ -156,7 +156,7 @@ export class Sealer {
     counters.seals++;
     counters.sealed_bytes += made.reduce((sum, { meta }) => sum + meta.fileBytes, 0);
     // What isn't dropped now is dropped with the next seal.
-    void journal.dropBefore(last.lastRevision + 1).catch(() => undefined);
+    void journal.dropBefore(last.lastRevision + 1).then(sealed.changed, () => undefined);
   }
 
   /** The next commits under the same keys needn't look into the parts. */

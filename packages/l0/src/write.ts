@@ -17,8 +17,12 @@ export class Write implements Waiter {
   #answer: Commit | (() => void) | undefined;
   revision = 0;
 
-  constructor(batch: StagedBatch) {
+  readonly #counted: (error: unknown) => void;
+
+  /** `counted` is told what its caller is told in the end, when that is an error. */
+  constructor(batch: StagedBatch, counted: (error: unknown) => void) {
     this.#batch = batch;
+    this.#counted = counted;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -73,6 +77,7 @@ export class Write implements Waiter {
   }
 
   reject(error: unknown): void {
+    if (!this.#isSettled) this.#counted(error);
     this.#isSettled = true;
     this.taken();
     this.#reject(error);

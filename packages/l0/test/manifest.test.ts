@@ -211,6 +211,7 @@ describe("a writable open", () => {
       snapshots: 1,
       versionsPruned: 1,
       versionsRetained: 1,
+      diskBytes: host.content(file(2)).length + host.content(file(3)).length,
       errors: 0,
     });
   });

@@ -34,6 +34,7 @@ test("without threads commits go on until memory is full, then say why, and all 
   while (refused === undefined) await append().catch((error: unknown) => (refused = error));
   expect(refused).toMatchObject({ code: "WORKER_FAILED", kind: "retry" });
   expect(commits).toBeGreaterThan(10);
+  expect(engine.stats().errors.WORKER_FAILED).toBe(1);
   expect([engine.state, engine.stats().seal_failed > 0, engine.stats().seals]).toEqual(["open", true, 0]);
   machine.isBack = true;
   await host.advance(1000);

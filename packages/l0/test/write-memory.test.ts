@@ -75,7 +75,7 @@ test("nor does one that waited for its turn, and for what it needed from parts",
 });
 
 test("what was loaded for it goes as well", () => {
-  const write = new Write({} as StagedBatch);
+  const write = new Write({} as StagedBatch, () => undefined);
   const { loaded } = write;
   expect(write.loaded).toBe(loaded);
   write.taken();

@@ -3,7 +3,10 @@ import type { DurableEngine, EngineStats } from "@ehdb/l0";
 const counters = [
   "ingest_append_failed",
   "ingest_decode_failed",
+  "journal_errors",
   "seal_failed",
+  "merge_failed",
+  "reclaim_failed",
   "read_errors",
   "manifest_errors",
 ] as const satisfies (keyof EngineStats)[];

@@ -57,6 +57,11 @@ export class ManifestFile {
     }
   }
 
+  /** All that is in the file. */
+  get bytes(): number {
+    return this.#end;
+  }
+
   encode(edit: ManifestEdit): Buffer {
     return encodeEntry({ number: this.#edits + 1, after: this.#lastCrc, edit }, this.#seed);
   }

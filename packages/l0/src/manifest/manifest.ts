@@ -8,7 +8,7 @@ import { encodeCurrent } from "./format.ts";
 import { isFirst, readInForce } from "./in-force.ts";
 import type { Found } from "./in-force.ts";
 import { brokenByEdit, brokenInvariant } from "./invariants.ts";
-import { CURRENT, listDirectory } from "./layout.ts";
+import { CURRENT, listDirectory, manifestPath } from "./layout.ts";
 import type { Listing } from "./layout.ts";
 import { ManifestFile } from "./manifest-file.ts";
 import { publish, reportedAlready } from "./publish.ts";
@@ -38,6 +38,8 @@ export interface ManifestStats {
   readonly versionsPruned: number;
   /** Older manifests that are kept now. */
   readonly versionsRetained: number;
+  /** Of the manifest in force and the older ones. */
+  readonly diskBytes: number;
   /** Of begins, appends and recoveries that failed, and of removals. */
   readonly errors: number;
 }
@@ -58,7 +60,7 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
   try {
     const found = await readInForce(host, dir);
     const listing = await listDirectory(host, dir);
-    return new Manifest({ host, dir, retain, epoch }, found, listing);
+    return new Manifest({ host, dir, retain, epoch }, found, listing, await sizesOf(host, dir, listing));
   } catch (error) {
     throw diskError(error, "Reading the manifest", dir);
   }
@@ -75,6 +77,15 @@ function isToldByJournal({ sealedThrough, remove }: ManifestEdit): boolean {
   return sealedThrough !== undefined && remove === undefined;
 }
 
+/** For a figure only: what can't be looked at counts nothing, and the open goes on. */
+async function sizesOf({ files }: Host, dir: string, { manifests }: Listing): Promise<Map<number, number>> {
+  const sizeOf = async (id: number): Promise<number> => {
+    const stat = await files.stat(manifestPath(dir, id)).catch(() => undefined);
+    return stat?.bytes ?? 0;
+  };
+  return new Map(await Promise.all(manifests.map(async (id) => [id, await sizeOf(id)] as const)));
+}
+
 /** The durable list of what is sealed, open for edits. Its calls take effect one after another, in their order. */
 export class Manifest {
   /** There was no store in the directory, or one whose first open didn't come to its end: nobody was promised anything. */
@@ -88,6 +99,8 @@ export class Manifest {
   readonly #counts = { edits: 0, bytesWritten: 0, snapshots: 0, versionsPruned: 0, errors: 0 };
   /** Ids of parts that were given out and aren't in the state yet. */
   readonly #taken: Set<number> = new Set();
+  /** Of the files, as far as they aren't being written. */
+  readonly #bytes: Map<number, number>;
   #state: LiveState;
   /** `undefined` before `begin`, and after an error: then the next edit goes into a new one. */
   #file: ManifestFile | undefined;
@@ -102,12 +115,18 @@ export class Manifest {
   #isClosed = false;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(options: Required<ManifestOptions>, found: Found | undefined, listing: Listing) {
+  constructor(
+    options: Required<ManifestOptions>,
+    found: Found | undefined,
+    listing: Listing,
+    bytes: Map<number, number>,
+  ) {
     const { host, dir, retain } = options;
     const header = found?.replayed.header;
     this.isNew = found?.isInForce !== true;
     this.tornBytes = found?.replayed.tornBytes ?? 0;
     this.#options = options;
+    this.#bytes = bytes;
     this.#state = found?.replayed.state ?? new LiveState(host.random.id(), host.random.id());
     this.isCopy = copyMarkOf(this.#state) !== undefined;
     if (this.isCopy) unmarkCopy(this.#state, host.random.id());
@@ -181,7 +200,10 @@ export class Manifest {
   }
 
   stats(): ManifestStats {
-    return { ...this.#counts, versionsRetained: this.#retained.ids.length };
+    const { ids } = this.#retained;
+    const older = ids.reduce((sum, id) => sum + (this.#bytes.get(id) ?? 0), 0);
+    const inForce = this.#file?.bytes ?? this.#bytes.get(this.#inForce) ?? 0;
+    return { ...this.#counts, versionsRetained: ids.length, diskBytes: older + inForce };
   }
 
   /** Waits for what is under way. Writes nothing. Idempotent. */
@@ -237,6 +259,7 @@ export class Manifest {
     const file = await ManifestFile.create(host, dir, ++this.#lastId, this.#inForce, next);
     // From here on a crash may show it in force.
     this.#retained.add(file.id);
+    this.#bytes.set(file.id, file.bytes);
     const current = encodeCurrent(file);
     try {
       const named = await publish(host, dir, CURRENT, current);
@@ -275,6 +298,8 @@ export class Manifest {
     const { pruned, errors } = await this.#retained.prune();
     this.#counts.versionsPruned += pruned;
     this.#counts.errors += errors;
+    const kept = new Set([id, ...this.#retained.ids]);
+    for (const known of this.#bytes.keys()) if (!kept.has(known)) this.#bytes.delete(known);
     for (const name of this.#temporaries) {
       await this.#options.host.files.remove(join(this.#options.dir, name)).catch(reportedAlready);
     }
@@ -284,6 +309,7 @@ export class Manifest {
   async #leaveFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
+    if (file !== undefined) this.#bytes.set(file.id, file.bytes);
     await file?.close().catch(reportedAlready);
   }
 }

@@ -131,6 +131,7 @@ export class OpenEngineReader implements EngineReader {
         dataset: (name) => datasetIn(moment, name),
         assertOpen,
         beginRead: assertOpen,
+        failed: (error) => error,
         pruned: nothing,
         reading: (begin, signal) => reading(begin, signal, moment),
       }),
