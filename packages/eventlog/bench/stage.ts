@@ -2,7 +2,7 @@ import { payloadSeed, seededEvents, withDirectory } from "@ehdb/harness";
 import type { BenchContext } from "@ehdb/harness";
 import type { EventLog, NewEvent } from "@ehdb/contracts";
 import { openEventLog } from "@ehdb/eventlog";
-import type { EventLogOptions } from "@ehdb/eventlog";
+import type { DurableEventLog, EventLogOptions } from "@ehdb/eventlog";
 import { MIB } from "@ehdb/contracts";
 
 export type Options = Omit<EventLogOptions, "dir">;
@@ -29,7 +29,7 @@ export function benchEvents(count: number): BenchEvent[] {
 export async function withLog<T>(
   { directory }: BenchContext,
   options: Options,
-  use: (log: EventLog, dir: string) => Promise<T>,
+  use: (log: DurableEventLog, dir: string) => Promise<T>,
 ): Promise<T> {
   return await withDirectory(directory, async (parent) => {
     const dir = `${parent}/log`;

@@ -1,5 +1,8 @@
 import type { Bench } from "@ehdb/harness";
 import { disorder } from "./disorder.ts";
+import { fold } from "./invariants/fold.ts";
+import { order } from "./invariants/order.ts";
+import { reopen } from "./invariants/reopen.ts";
 import { large } from "./large.ts";
 import { manifestGrowth } from "./manifest-growth.ts";
 import { memory } from "./memory.ts";
@@ -15,4 +18,7 @@ export const benches: readonly Bench[] = [
   manifestGrowth,
   supersedeStored,
   large,
+  order,
+  fold,
+  reopen,
 ];
