@@ -1,9 +1,13 @@
 // What a worker thread runs: it imports a job's module, runs the job and replies.
 import { EhdbError } from "@ehdb/contracts";
+import { setPriority } from "node:os";
 import { parentPort, type Transferable } from "node:worker_threads";
 import type { Job } from "../host.ts";
 import { RealFiles } from "./files.ts";
 import { failureOf, type JobReply, type JobRequest } from "./worker-messages.ts";
+
+/** Behind whoever serves: with as many threads as processors a slice of background work delays a timer by milliseconds. */
+const niceness = 10;
 
 const port = parentPort;
 const files = new RealFiles();
@@ -45,4 +49,6 @@ async function reply(request: JobRequest): Promise<void> {
   }
 }
 
+// On Linux this is the calling thread's alone, elsewhere it would be the process's.
+if (process.platform === "linux") setPriority(niceness);
 port.on("message", (request: JobRequest) => void reply(request));
