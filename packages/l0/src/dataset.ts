@@ -19,6 +19,8 @@ export class Dataset {
   nextSort: number;
   /** See `DatasetMeta`: it counts once it's durable. */
   floor: number;
+  /** Of a log: to how many bytes retention limits it, as it was said since the open. */
+  keptBytes: number = Infinity;
   /**
    * The head of keys as far as parts know it: a log's last version, a map's live revision; 0 for none. What is newer stands in
    * the generations, which are asked first.

@@ -264,6 +264,7 @@ export class OpenEngine implements DurableEngine {
     this.#assertOpen();
     const dataset = this.#assertOrder(name, "by-sort");
     const floor = floorFor(dataset, this.#run.store.view, checkLimits(limits), this.#opened.options.host.clock.now());
+    dataset.keptBytes = limits.maxBytes ?? Infinity;
     if (floor > dataset.floor) await this.raiseFloor(name, floor);
     return this.log(name).first;
   }

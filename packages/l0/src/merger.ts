@@ -17,6 +17,9 @@ import type { MapPart } from "./part/map-part.ts";
 const leastRetryMillis = 1000;
 const mostRetryMillis = 64_000;
 
+/** Of a log whose size is limited a part takes at most one in so many of what is kept. */
+const partsOfKept = 4;
+
 export interface MergerContext {
   readonly host: Host;
   readonly store: Store;
@@ -38,6 +41,8 @@ export class Merger {
   readonly #context: MergerContext;
   readonly #erased: Erased;
   #lane: Promise<void> = Promise.resolve();
+  /** Floors wait for each other only: a merge may take long, and meanwhile what they let go would grow. */
+  #floors: Promise<void> = Promise.resolve();
   /** Datasets that can't be merged. */
   readonly #unmergeable: Set<number> = new Set();
   #isScheduled = false;
@@ -60,7 +65,8 @@ export class Merger {
     this.#isScheduled = true;
     void this.#inLane(async () => {
       this.#isScheduled = false;
-      await this.#mergeAll();
+      // Whoever waits for the lane comes before the next round: under constant load there is always something to merge.
+      if ((await this.#mergeRound()) > 0) this.schedule();
     }).catch(() => this.#retryLater());
   }
 
@@ -81,12 +87,15 @@ export class Merger {
 
   /** What lies below can't be read any more once that is durable, and then goes. */
   raiseFloor(dataset: Dataset, floor: number): Promise<void> {
-    return this.#inLane(async () => {
+    const raised = this.#floors.then(async () => {
+      if (this.#end !== undefined) throw this.#end as Error;
       if (floor <= dataset.floor) return;
       await this.#recordFloor(dataset, floor);
       dataset.floor = floor;
       this.schedule();
     });
+    this.#floors = raised.catch(() => undefined);
+    return raised;
   }
 
   /** A seal goes first: a merge that runs stands still until it's told otherwise. */
@@ -107,7 +116,7 @@ export class Merger {
     this.#retry = undefined;
     if (this.#gate !== undefined) giveUp(this.#gate);
     for (const done of this.#before.splice(0)) done();
-    await this.#lane;
+    await Promise.all([this.#lane, this.#floors]);
   }
 
   #inLane<T>(work: () => Promise<T>): Promise<T> {
@@ -124,15 +133,14 @@ export class Merger {
 
   async #mergeAll(): Promise<number> {
     let merges = 0;
-    for (let isDone = false; !isDone;) {
-      isDone = true;
-      // In turns, so that none waits for all that another has to merge.
-      for (const dataset of this.#context.store.byId.values()) {
-        if (!(await this.#mergeNext(dataset))) continue;
-        merges++;
-        isDone = false;
-      }
-    }
+    for (let round = await this.#mergeRound(); round > 0; round = await this.#mergeRound()) merges += round;
+    return merges;
+  }
+
+  /** Of each dataset at most one, so that none waits for all that another has to merge. */
+  async #mergeRound(): Promise<number> {
+    let merges = 0;
+    for (const dataset of this.#context.store.byId.values()) if (await this.#mergeNext(dataset)) merges++;
     return merges;
   }
 
@@ -143,7 +151,7 @@ export class Merger {
     const meta = sealed.dataset(dataset.id);
     const parts = this.#parts(dataset).map((part) => part.meta);
     const erased = dataset.order === "by-sort" ? await this.#erased.in(dataset) : noneErased;
-    const range = meta && nextMerge(meta, parts, (part) => erased.get(part.id) ?? 0, policy);
+    const range = meta && nextMerge(meta, parts, (part) => erased.get(part.id) ?? 0, keeping(policy, dataset));
     if (range === undefined) return false;
     await this.#merge(dataset, range);
     return true;
@@ -247,6 +255,11 @@ export class Merger {
     });
     this.#retryMillis = Math.min(2 * this.#retryMillis, mostRetryMillis);
   }
+}
+
+/** Retention lets whole parts go: one that holds most of what is kept would make it keep far more or far less. */
+function keeping(policy: MergePolicy, { keptBytes }: Dataset): MergePolicy {
+  return { ...policy, maxLogBytes: Math.min(policy.maxLogBytes, keptBytes / partsOfKept) };
 }
 
 const noneErased: ReadonlyMap<number, number> = new Map();

@@ -258,6 +258,53 @@ describe("a log's floor", () => {
   });
 });
 
+describe("a log that retention limits", () => {
+  test("is let go while a merge is under way, not after it", async () => {
+    const { engine, host } = await stage(manual);
+    for (let part = 0; part < 4; part++) {
+      for (let i = 0; i < 10; i++) await append(engine, "a", "x".repeat(300));
+      await engine.seal();
+    }
+    const held = host.hold(["write"], /\.part$/);
+    const merging = engine.merge({ dataset: "events" });
+    await host.settle();
+    expect(await engine.retain("events", { maxRecords: 15 })).toBe(31);
+    held.release();
+    await merging;
+    expect(await events(engine)).toHaveLength(10);
+    await engine.merge({ dataset: "events" });
+    expect(engine.stats()).toMatchObject({ records_dropped: 30 });
+  });
+
+  test("is let go though there is always something to merge", async () => {
+    const { engine } = await stage({ ...manual, background: true });
+    let isRaised = false;
+    for (let part = 0; part < 200 && !isRaised; part++) {
+      await append(engine, "a", "x");
+      await engine.commit((batch) => batch.put("state", `${part}`, text("x")));
+      await engine.seal();
+      if (part === 20) void engine.raiseFloor("events", 15).then(() => (isRaised = true));
+    }
+    expect(isRaised).toBe(true);
+  });
+
+  test("gets no part that holds more than a quarter of what is kept", async () => {
+    const { engine, host } = await stage(manual);
+    const largest = async (maxBytes: number): Promise<number> => {
+      for (let part = 0; part < 40; part++) {
+        for (let i = 0; i < 10; i++) await append(engine, "a", "x".repeat(3000));
+        await engine.seal();
+        await engine.retain("events", { maxBytes });
+        await engine.runPendingMerges();
+      }
+      const { state } = await readManifest({ host, dir: "/store" });
+      return Math.max(...[...state.parts.values()].map(({ fileBytes }) => fileBytes));
+    };
+    expect(await largest(10_000_000)).toBeGreaterThan(300_000);
+    expect(await largest(800_000)).toBeLessThanOrEqual(200_000);
+  });
+});
+
 describe("merging a map", () => {
   test("keeps the newest entry of a key, and counts what it dropped", async () => {
     const { engine, host } = await stage(manual);
