@@ -45,6 +45,6 @@ export const controls = {
   merges: "merges",
   /** What readers get is kept for ever. */
   leak: "leak",
-  /** One in some thousand events has another content than the ledger says. */
+  /** One in some hundred events has another content than the ledger says. */
   content: "content",
 } as const;

@@ -6,7 +6,7 @@ import { STATES } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
 /** One in so many events is another one, where that is the defect. */
-const wrongOneIn = 5000;
+const wrongOneIn = 499;
 
 /** Writes to its own streams, one call after the other, until it's over: events, states together with events, and now and then it erases. */
 export async function write(stage: Stage, writer: number): Promise<void> {
@@ -75,6 +75,6 @@ function eventOf(
   stream: number,
   version: number,
 ): NewEvent {
-  const isWrong = control === controls.content && (stream + version * 13) % wrongOneIn === 0;
+  const isWrong = control === controls.content && (stream * 31 + version * 13) % wrongOneIn === 0;
   return contents.event(stream, isWrong ? version + 1 : version);
 }

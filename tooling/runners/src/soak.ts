@@ -20,14 +20,14 @@ const mostRows = 60;
 /** A tier under constant load: what grows, what slows down, what isn't what was written. */
 export async function soak({ tier, minutes, control, json }: SoakOptions): Promise<number> {
   requireTier(repositoryRoot, tier, "soak");
-  const program = await loadSoak(repositoryRoot, tier);
-  const { controls } = program;
+  const wanted = await loadSoak(repositoryRoot, tier);
+  const { controls } = wanted;
   if (control !== undefined && !controls.includes(control))
     throw new UsageError(`there is no control "${control}" for ${tier}; there are: ${controls.join(", ") || "none"}`);
   const bar = shareBar(`of ${minutes} minutes`);
   const planted = control === undefined ? {} : { control };
   const report = await withScratch("soak", (directory) =>
-    program.run({ directory, millis: minutes * 60_000, progress: (share) => bar.set(share), ...planted }),
+    wanted.run({ directory, millis: minutes * 60_000, progress: (share) => bar.set(share), ...planted }),
   ).finally(() => bar.stop());
   const { bounds, problems, figures, columns, rows } = report;
   const ok = problems.length === 0;
