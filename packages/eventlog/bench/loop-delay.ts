@@ -27,15 +27,15 @@ export const loopDelay: Bench = {
   async run(context: BenchContext): Promise<Result[]> {
     const events = benchEvents(4096);
     const idle = (await delays(() => sleep(500))).p99;
-    const [sealing, merging]: Load[][] = [[], []];
+    const [sealing, merging]: [Load[], Load[]] = [[], []];
     for (let round = 0; round < context.rounds; round++) {
-      sealing?.push(await filled(context, events, 4 * MIB, 0));
-      merging?.push(await filled(context, events, MIB, 2));
+      sealing.push(await filled(context, events, 4 * MIB, 0));
+      merging.push(await filled(context, events, MIB, 2));
     }
     const held = await delays(holdTheLoop);
     return [
-      row("eventlog.loop.delay", idle, sealing as Load[], counts[context.size], "seals of 4 MiB"),
-      row("eventlog.loop.delay.merges", idle, merging as Load[], counts[context.size], "seals of 1 MiB"),
+      row("eventlog.loop.delay", idle, sealing, counts[context.size], "seals of 4 MiB"),
+      row("eventlog.loop.delay.merges", idle, merging, counts[context.size], "seals of 1 MiB"),
       {
         name: "eventlog.loop.delay.control",
         value: held.p99 - idle,
