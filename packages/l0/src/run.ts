@@ -57,7 +57,7 @@ export class Run implements CommitContext {
     pins: Pins,
     hooks: RunHooks,
   ) {
-    const { host, dedupeWindow } = options;
+    const { host, dedupeWindow, sealMaxBytes } = options;
     const { store } = recovered;
     this.#options = options;
     this.#hooks = hooks;
@@ -86,7 +86,7 @@ export class Run implements CommitContext {
       heads: this.heads,
       counters,
       sealed,
-      fullness: options,
+      sealMaxBytes,
       pins,
       merger: this.merger,
       damaged: hooks.damaged,
