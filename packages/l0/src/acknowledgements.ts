@@ -2,7 +2,7 @@ import type { Clock } from "@ehdb/host";
 import type { Journal } from "@ehdb/journal";
 
 /** What callers do when they are told is done in the same turn of the event loop: so many of them don't hold it up for long. */
-const toldAtOnce = 32;
+const toldAtOnce = 96;
 
 export interface Waiter {
   /** What must not be lost any more before it's told. */
