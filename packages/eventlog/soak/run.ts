@@ -32,7 +32,8 @@ export async function runSoak(
   const { engine, log } = opened;
   const ledger = new Ledger(contents, settings.writers * settings.streamsOfWriter, settings.ledgerPositions);
   const end = performance.now() + millis;
-  const isOver = (): boolean => performance.now() >= end || problems.all.length > 0;
+  const isOver = (): boolean =>
+    problems.all.length > 0 || (performance.now() >= end && log.position >= settings.leastEvents);
   const stage: Stage = { ...opened, dir, settings, control, contents, ledger, problems, isOver };
 
   const readers = Array.from({ length: settings.readers }, (_, reader) => new Reader(stage, reader));

@@ -13,6 +13,8 @@ export interface SoakSettings {
   readonly eraseOneIn: number;
   /** Positions that the ledger has in view: more than are ever kept. */
   readonly ledgerPositions: number;
+  /** A run goes on until so many events are stored, however long that takes. */
+  readonly leastEvents: number;
 }
 
 export const fullLoad: SoakSettings = {
@@ -24,6 +26,7 @@ export const fullLoad: SoakSettings = {
   retainMillis: 1000,
   eraseOneIn: 2000,
   ledgerPositions: 2 ** 21,
+  leastEvents: 1,
 };
 
 /** What a run is held to. */

@@ -18,10 +18,11 @@ const small: SoakSettings = {
   readers: 2,
   streamsOfWriter: 8,
   sealMaxBytes: 2 * MIB,
-  keptBytes: 12 * MIB,
+  keptBytes: 8 * MIB,
   retainMillis: 200,
   eraseOneIn: 200,
   ledgerPositions: 2 ** 17,
+  leastEvents: 100_000,
 };
 
 async function soak(control?: string): Promise<SoakReport> {
@@ -41,7 +42,7 @@ function found({ problems }: SoakReport): string[] {
     .map(({ what, found }) => `${what}: ${found}`);
 }
 
-describe("a soak", () => {
+describe("a soak", { timeout: 180_000 }, () => {
   test("reads what was written, and ends with a store that is whole and no larger than it may be", async () => {
     const report = await soak();
     expect(found(report)).toEqual([]);
