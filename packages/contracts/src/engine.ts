@@ -30,9 +30,9 @@ export interface LogRecord {
   readonly key: string;
   /** Its place among the records of its key: from 1, dense when it was minted. */
   readonly version: number;
-  /** The commit that it belongs to. */
+  /** The commit that it belongs to; of an imported one, that with which its import began. */
   readonly revision: number;
-  /** When that was, milliseconds since 1970; never falls from one commit to the next. */
+  /** When that was, milliseconds since 1970; never falls from one commit to the next. An imported record's is its own, and never falls within its log. */
   readonly time: number;
   readonly id: string | undefined;
   /**
@@ -108,6 +108,38 @@ export interface Commit {
    * puts or deletes.
    */
   readonly isDuplicate: boolean;
+}
+
+/** A record as an import brings it, with all that a commit would have given it. */
+export interface ImportedRecord {
+  /** From 1 to 2^53 - 2, and above the one before it. What lies between stays a gap. */
+  readonly sort: number;
+  readonly key: string;
+  /** One more than that of the record before it under its key; the first one's is any from 1. */
+  readonly version: number;
+  /** Whole milliseconds since 1970, as far as a Date reaches, not below those of the record before it. */
+  readonly time: number;
+  readonly id?: string | undefined;
+  readonly payload: Uint8Array;
+}
+
+export interface ImportOptions {
+  /**
+   * What becomes of a record whose sort key is below one that came before it. `refuse` (default): OUT_OF_ORDER. `count`: it's put where it
+   * belongs, and counted, as long as it does so among the newest 4 096 records, or as many of them as take 16 MiB; else OUT_OF_ORDER.
+   */
+  readonly disorder?: "refuse" | "count";
+  /** Ends the import with ABORTED, as long as it isn't being made visible. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ImportResult {
+  readonly records: number;
+  /** Of them those that came behind one with a higher sort key. */
+  readonly outOfOrder: number;
+  /** The first and the last position; 0 when there were no records. */
+  readonly first: number;
+  readonly last: number;
 }
 
 /** INVALID_ARGUMENT for a value out of its range, INVALID_OPTION for an option that there isn't, as in all options. */
@@ -195,10 +227,29 @@ export interface Engine {
    * CONFLICT, with `{ dataset, key, expected, actual }` of the first expectation that doesn't hold; `actual` is the version or
    * revision there is, 0 for none. An answer of any kind waits until what it rests on is readable.
    *
-   * Other errors: INVALID_ARGUMENT for a batch that writes nothing and for a `stage` that returns a promise, what `WriteBatch` names, NO_SPACE, POISONED,
+   * LOCKED, when it writes to a log that is being imported. Other errors: INVALID_ARGUMENT for a batch that writes nothing and for a `stage` that returns a promise, what `WriteBatch` names, NO_SPACE, POISONED,
    * CORRUPT, CLOSED, READ_ONLY, OUTCOME_UNKNOWN, ABORTED before it is called or while it waits for its turn.
    */
   commit(stage: (batch: WriteBatch) => void, options?: { readonly signal?: AbortSignal }): Promise<Commit>;
+  /**
+   * Fills a log that never had a record with records that bring their sort keys, versions, times and ids, in order of their sort keys. All of
+   * them can be read, durably, when it resolves, and none before: a crash on the way leaves the log as empty as it was. Batches are asked
+   * for one at a time, each when the one before it has been taken in; payloads are copied then. Commits to other datasets go on meanwhile; those to this log, and another
+   * import into it, are LOCKED. Afterwards positions, versions and times go on behind the last ones, and ids are known as after commits.
+   *
+   * It takes two revisions: one when it begins, which its records have, and one when it's done. One of no records takes none.
+   *
+   * ALREADY_EXISTS, with `{ dataset, last }`, when the log ever had a record. OUT_OF_ORDER, with `{ dataset, sort, before }`. ID_REUSED, with `{ dataset, key, id,
+   * sort }`, for an id that is known under its key. INVALID_ARGUMENT for a sort key that comes twice, for a version that isn't the next one, a time
+   * that falls, what is out of its range, and what `WriteBatch` refuses as a key, an id or a payload; TOO_LARGE likewise. What the source throws is what it rejects with.
+   * CLOSED when the engine is closed meanwhile, POISONED when it's reopened. OUTCOME_UNKNOWN, when it was being made visible as the disk failed: the
+   * next open shows it, or doesn't. Otherwise nothing of a failed import is there.
+   */
+  import(
+    dataset: string,
+    batches: AsyncIterable<readonly ImportedRecord[]> | Iterable<readonly ImportedRecord[]>,
+    options?: ImportOptions,
+  ): Promise<ImportResult>;
   /** The last readable revision; 0 when there has been no commit. */
   readonly revision: number;
   /** Resolves when more than `revision` is readable, or the engine's state changes, as by a close. */

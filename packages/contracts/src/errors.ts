@@ -28,6 +28,7 @@ export type ErrorCode =
   | "NOT_FOUND"
   | "NO_SPACE"
   | "OUTCOME_UNKNOWN"
+  | "OUT_OF_ORDER"
   | "OUT_OF_RANGE"
   | "POISONED"
   | "QUEUE_FULL"
@@ -60,6 +61,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   NOT_FOUND: "fix-the-call",
   NO_SPACE: "retry",
   OUTCOME_UNKNOWN: "reopen",
+  OUT_OF_ORDER: "fix-the-call",
   OUT_OF_RANGE: "fix-the-call",
   POISONED: "reopen",
   QUEUE_FULL: "retry",

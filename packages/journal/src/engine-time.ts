@@ -12,6 +12,13 @@ export class EngineTime {
     this.#lastMonotonic = clock.monotonic();
   }
 
+  /** No time from now on lies below this one. */
+  raise(time: number): void {
+    if (time <= this.#last) return;
+    this.#last = time;
+    this.#lastMonotonic = this.#clock.monotonic();
+  }
+
   now(): number {
     const monotonic = this.#clock.monotonic();
     const wall = this.#clock.now();

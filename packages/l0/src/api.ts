@@ -162,8 +162,10 @@ export interface EngineStats {
   readonly not_open: number;
   /** Of each code, the calls that threw it or rejected with it, reads included. An open that fails has nobody to count for it. */
   readonly errors: Readonly<Record<ErrorCode, number>>;
-  /** Records and operations taken in. */
+  /** Records and operations taken in, imported ones included. */
   readonly appends: number;
+  /** Imported records that came behind one with a higher sort key, of imports that are done: what commits append is always in order. */
+  readonly out_of_order_appends: number;
   readonly commits: number;
   readonly conflicts: number;
   readonly dedupe_hits: number;
@@ -228,8 +230,6 @@ export interface EngineStats {
   readonly block_cache_bytes: number;
   readonly block_cache_hits: number;
   readonly block_cache_misses: number;
-  /** 0: an engine's positions are given in order, and only an import will bring others. */
-  readonly out_of_order_appends: number;
   /** 0: replication's, which there isn't yet. Parts copied elsewhere and their bytes, writes to replicas, reads that went to one. */
   readonly uploads: number;
   readonly upload_bytes: number;

@@ -23,9 +23,14 @@ export class CommitLine {
     this.#counted = counted;
   }
 
-  submit(batch: StagedBatch, signal: AbortSignal | undefined): Promise<Commit> {
+  /** `counted`: another who is told an error instead. */
+  submit(
+    batch: StagedBatch,
+    signal: AbortSignal | undefined,
+    counted: (error: unknown) => void = this.#counted,
+  ): Promise<Commit> {
     throwIfAborted(signal, "the commit");
-    const write = new Write(batch, this.#counted);
+    const write = new Write(batch, counted);
     if (this.#moving === undefined) {
       const wait = this.#step.attempt(write);
       if (wait === undefined) return write.promise;

@@ -8,6 +8,7 @@ import type { Counters } from "./counters.ts";
 import type { Dataset } from "./dataset.ts";
 import { COMMIT_FORMAT, COMMIT_HEADER_BYTES, isOfLog, operation, writeOp } from "./envelope.ts";
 import { unknownId } from "./heads.ts";
+import { MOST_SORT } from "./import/imported-op.ts";
 import type { Heads } from "./heads.ts";
 import type { KnownId } from "./log-table.ts";
 import type { StagedBatch, StagedOp } from "./staged-batch.ts";
@@ -45,6 +46,7 @@ export class CommitStep implements Step {
     const context = this.#context();
     try {
       context.assertTakes();
+      assertNotImported(context, write);
       const load = missing(context, write);
       if (load !== undefined) return load;
       const room = context.room();
@@ -128,6 +130,18 @@ export class CommitStep implements Step {
     write.answersAt(store.accepted, answer);
     acknowledgements.wait(write);
   }
+}
+
+/** What an import brings is all that its log has, until it's done. */
+function assertNotImported({ store: { importing } }: CommitContext, { batch }: Write): void {
+  if (importing.size === 0) return;
+  const op = batch.ops.find(({ to }) => importing.has(to));
+  if (op !== undefined) throw isImporting(op.to);
+}
+
+export function isImporting({ name }: Dataset): EhdbError {
+  const message = `${name} is being imported, and takes nothing else meanwhile. Wait until that is done`;
+  return new EhdbError("LOCKED", message, { dataset: name });
 }
 
 /** Finds the heads, and loads what of heads and ids isn't in memory; `undefined` when all is. */
@@ -221,6 +235,7 @@ function mint({ ops }: StagedBatch): void {
     const [op] = ops;
     op.version = op.head + 1;
     op.sort = op.to.nextSort;
+    assertWithinNumbers(op);
     return;
   }
   const sorts = new Map<Dataset, number>();
@@ -236,7 +251,15 @@ function mint({ ops }: StagedBatch): void {
     ofLog.set(key, op.version);
     op.sort = sorts.get(to) ?? to.nextSort;
     sorts.set(to, op.sort + 1);
+    assertWithinNumbers(op);
   }
+}
+
+/** Imports bring numbers of their own: they may have brought the last ones. */
+function assertWithinNumbers({ to: { name }, key, sort, version }: StagedOp): void {
+  if (sort <= MOST_SORT && version <= MOST_SORT) return;
+  const what = sort > MOST_SORT ? `positions of ${name}` : `versions of ${name} ${JSON.stringify(key)}`;
+  throw new EhdbError("OUT_OF_RANGE", `the ${what} have come to their end, ${MOST_SORT}`, { dataset: name, key });
 }
 
 /** Writes the commit's bytes. */

@@ -1,6 +1,7 @@
 /** Plain counters since open; `EngineStats` says what they mean. */
 export interface Counters {
   appends: number;
+  out_of_order_appends: number;
   commits: number;
   conflicts: number;
   dedupe_hits: number;
@@ -27,6 +28,7 @@ export interface Counters {
 export function noCounts(): Counters {
   return {
     appends: 0,
+    out_of_order_appends: 0,
     commits: 0,
     conflicts: 0,
     dedupe_hits: 0,

@@ -8,9 +8,8 @@ import type { Pins } from "./pins.ts";
 import type { Run } from "./run.ts";
 import type { StateGauges } from "./state-gauges.ts";
 
-/** What replication and imports will count. */
+/** What replication will count. */
 const notYet = {
-  out_of_order_appends: 0,
   uploads: 0,
   upload_bytes: 0,
   replica_writes: 0,

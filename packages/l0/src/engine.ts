@@ -1,5 +1,13 @@
 import { EhdbError, invalidArgument, isEhdbError, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
-import type { Commit, DatasetOrder, LogDataset, MapDataset, WriteBatch } from "@ehdb/contracts";
+import type {
+  Commit,
+  DatasetOrder,
+  ImportOptions,
+  ImportResult,
+  LogDataset,
+  MapDataset,
+  WriteBatch,
+} from "@ehdb/contracts";
 import type { CloseReport, Durability, Journal } from "@ehdb/journal";
 import type {
   DurableEngine,
@@ -28,6 +36,8 @@ import { engineStats } from "./engine-stats.ts";
 import { ErrorCounts } from "./error-counts.ts";
 import { LogReads } from "./log-reads.ts";
 import { MapReads } from "./map-reads.ts";
+import type { ImportBatches } from "./import/batch-source.ts";
+import { importOptions } from "./import/import-options.ts";
 import { News } from "./news.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { checkSignal, checkWhole } from "./read-options.ts";
@@ -42,6 +52,8 @@ import type { Sealed } from "./sealed.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { StateGauges } from "./state-gauges.ts";
 import { noDataset, StagedBatch, wrongOrder } from "./staged-batch.ts";
+
+const untold = (): void => undefined;
 
 /** What an open has found and opened. */
 export interface Opened {
@@ -155,6 +167,16 @@ export class OpenEngine implements DurableEngine {
       if (isEhdbError(error)) this.errors.add(error);
       return Promise.reject(error);
     }
+  }
+
+  async import(name: string, batches: ImportBatches, options: ImportOptions = {}): Promise<ImportResult> {
+    this.#assertOpen();
+    const dataset = this.#assertOrder(name, "by-sort");
+    const { disorder, signal } = importOptions(options);
+    throwIfAborted(signal, "the import");
+    const result = await this.#run.imports.run(dataset, batches, { isCounted: disorder === "count", signal });
+    this.#news.announce();
+    return result;
   }
 
   async news(revision: number): Promise<void> {
@@ -342,15 +364,19 @@ export class OpenEngine implements DurableEngine {
   }
 
   #begin(recovered: Recovered): Run {
-    const { options, journal, sealed } = this.#opened;
+    const { options, journal, sealed, hash } = this.#opened;
     this.#counters.recovered_active_records += recovered.report.replayedRecords;
-    return new Run(options, journal, sealed, recovered, this.#counters, this.#pins, {
+    return new Run(options, journal, sealed, recovered, this.#counters, this.#pins, hash, {
       // Not whether it's closed: what was called before a close is still taken in.
       assertOpen: () => {
         if (this.#damage !== undefined) throw this.#damage;
       },
       state: () => this.state,
       accepted: () => this.#news.arrived(),
+      // Whoever imports is told what goes wrong with it.
+      mark: async () =>
+        (await this.#line.submit(new StagedBatch(this.#run.store.datasets, hash, this.#memory), undefined, untold))
+          .revision,
       damaged: (damage) => {
         this.#damage = damage;
       },

@@ -14,7 +14,7 @@ export const metrics: Readonly<Record<Exclude<keyof EngineStats, "errors">, read
   ingest_append_failed: ["counter", "Commits that the journal refused."],
   journal_errors: ["counter", "Failed writes, syncs, reads and removals of the journal, and damage found in it."],
   ingest_decode_failed: ["counter", "Batches refused as they were stated."],
-  out_of_order_appends: ["counter", "Records that came out of order. Imports will count here; until then it stays 0."],
+  out_of_order_appends: ["counter", "Imported records that came behind one with a higher sort key."],
   recovered_active_records: ["counter", "Records that the open read back from the journal."],
   seals: ["counter", "Groups of generations sealed."],
   seal_failed: ["counter", "Seals that failed."],

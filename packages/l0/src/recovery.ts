@@ -43,6 +43,8 @@ export async function recover(context: RecoveryContext, state: ManifestState): P
   assertMeets(journal, sealedThrough);
   const store = new Store(context.metas, context.specs, context.parts, sealedThrough + 1, context.partsVersion);
   let time = state.time;
+  // What was imported may be later than all that was committed since.
+  for (const parts of context.parts.logs.values()) for (const { meta } of parts) time = Math.max(time, meta.lastTime);
   let replayedRecords = 0;
   await replayJournal({ host, journal, fullness }, store, journal.last);
   for (const { records } of store.view.generations) replayedRecords += records;

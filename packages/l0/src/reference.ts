@@ -4,6 +4,8 @@ import type {
   Commit,
   DatasetSpec,
   Engine,
+  ImportOptions,
+  ImportResult,
   LogDataset,
   LogReadOptions,
   MapDataset,
@@ -19,9 +21,11 @@ import {
   checkOptions,
   checkWhole,
 } from "./reference/checks.ts";
+import { batchesOf, Bringing, checkedRecord, checkImportOptions } from "./reference/importing.ts";
+import type { ImportBatches } from "./reference/importing.ts";
 import { wantedRecords, wantedValues } from "./reference/reading.ts";
 import { statementsOf } from "./reference/statements.ts";
-import type { Write } from "./reference/statements.ts";
+import type { Import, Write } from "./reference/statements.ts";
 import { Store } from "./reference/store.ts";
 
 export interface ReferenceEngineOptions {
@@ -55,7 +59,7 @@ export function referenceEngine(options: ReferenceEngineOptions): ReferenceEngin
 
 /** A commit as it took effect. */
 interface Accepted {
-  readonly writes: readonly Write[];
+  readonly writes: readonly (Write | Import)[];
   readonly time: number;
 }
 
@@ -76,6 +80,9 @@ class Reference implements ReferenceEngine {
   readonly #store: Store;
   #waiting: { readonly revision: number; readonly resolve: () => void }[] = [];
   #isClosed = false;
+  #tellClosed: () => void = () => undefined;
+  readonly #closed: Promise<void> = new Promise((resolve) => (this.#tellClosed = resolve));
+  readonly #importing: Set<string> = new Set();
 
   constructor(options: ReferenceEngineOptions, accepted: readonly Accepted[], cuts: readonly Cut[]) {
     this.#options = options;
@@ -83,7 +90,7 @@ class Reference implements ReferenceEngine {
     this.#store = new Store(options.datasets);
     for (const { writes, time } of accepted) this.#store.apply(writes, time);
     this.epoch = cuts.length + 1;
-    const firstSorts = new Map([...this.#store.logs].map(([name, records]) => [name, records.length + 1]));
+    const firstSorts = new Map([...this.#store.logs].map(([name, records]) => [name, (records.at(-1)?.sort ?? 0) + 1]));
     this.#cuts = [...cuts, { epoch: this.epoch, firstSorts }];
   }
 
@@ -106,18 +113,48 @@ class Reference implements ReferenceEngine {
     throwIfAborted(options.signal, "the commit");
     const { datasets, dedupeWindow = 65_536, now = () => 0 } = this.#options;
     const { writes, expectations } = statementsOf(datasets, stage);
+    for (const { dataset } of writes) this.#checkNotImporting(dataset);
     if (writes.length === 0) throw new EhdbError("INVALID_ARGUMENT", "the batch writes nothing: append, put or delete");
 
     const appends = writes.filter((write) => write.kind === "append");
     const duplicate = this.#store.duplicateOf(appends, dedupeWindow);
     if (duplicate !== undefined) return duplicate;
     this.#store.checkExpectations(expectations);
+    this.#store.checkNumbers(writes);
+    return this.#accept(writes, Math.max(now(), this.#store.time));
+  }
 
-    const time = Math.max(now(), this.#store.time);
-    this.#accepted.push({ writes, time });
-    const commit = this.#store.apply(writes, time);
-    this.#announce(({ revision }) => revision < commit.revision);
-    return commit;
+  async import(dataset: string, batches: ImportBatches, options: ImportOptions = {}): Promise<ImportResult> {
+    this.#checkOpen();
+    const { datasets, dedupeWindow = 65_536, now = () => 0 } = this.#options;
+    checkDataset(datasets, dataset, "by-sort");
+    checkImportOptions(options);
+    const { signal, disorder } = options;
+    throwIfAborted(signal, "the import");
+    this.#checkNotImporting(dataset);
+    const last = this.#store.last(dataset);
+    if (last > 0) {
+      const message = `"${dataset}" has had records, up to ${last}: import into a log that never had one`;
+      throw new EhdbError("ALREADY_EXISTS", message, { dataset, last });
+    }
+    this.#importing.add(dataset);
+    try {
+      const bringing = new Bringing(dataset, dedupeWindow, disorder === "count");
+      let revision = 0;
+      for await (const batch of batchesOf(batches, this.#unlessEnded(signal))) {
+        for (const record of batch) {
+          if (revision === 0) ({ revision } = this.#accept([], Math.max(now(), this.#store.time)));
+          bringing.add(checkedRecord(record));
+        }
+      }
+      const { records, outOfOrder } = bringing.brought();
+      if (records.length === 0) return { records: 0, outOfOrder: 0, first: 0, last: 0 };
+      const time = Math.max(now(), this.#store.time, records.at(-1)?.time ?? 0);
+      this.#accept([{ kind: "import", dataset, records, revision }], time);
+      return { records: records.length, outOfOrder, first: records[0]?.sort ?? 0, last: records.at(-1)?.sort ?? 0 };
+    } finally {
+      this.#importing.delete(dataset);
+    }
   }
 
   log(name: string): LogDataset {
@@ -128,7 +165,7 @@ class Reference implements ReferenceEngine {
       name,
       first: 1,
       get last() {
-        return records.length;
+        return records.at(-1)?.sort ?? 0;
       },
       assertContinues: (sort, epoch) => this.#assertContinues(name, sort, epoch),
       version: async (key) => {
@@ -176,7 +213,38 @@ class Reference implements ReferenceEngine {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#tellClosed();
     this.#announce(() => true);
+  }
+
+  #accept(writes: readonly (Write | Import)[], time: number): Commit {
+    this.#accepted.push({ writes, time });
+    const commit = this.#store.apply(writes, time);
+    this.#announce(({ revision }) => revision < commit.revision);
+    return commit;
+  }
+
+  #checkNotImporting(dataset: string): void {
+    if (!this.#importing.has(dataset)) return;
+    throw new EhdbError("LOCKED", `"${dataset}" is being imported: wait until that is done`, { dataset });
+  }
+
+  /** For a wait that ends no later than when the import is given up, or the engine closed. */
+  #unlessEnded(signal: AbortSignal | undefined): <T>(waited: Promise<T>) => Promise<T> {
+    const check = (): void => {
+      this.#checkOpen();
+      throwIfAborted(signal, "the import");
+    };
+    const ended = new Promise<void>((resolve) => {
+      signal?.addEventListener("abort", () => resolve(), { once: true });
+      void this.#closed.then(resolve);
+    });
+    return async (waited) => {
+      check();
+      await Promise.race([waited, ended]);
+      check();
+      return await waited;
+    };
   }
 
   #assertContinues(name: string, sort: number, epoch: number): void {
@@ -185,7 +253,7 @@ class Reference implements ReferenceEngine {
     checkWhole("epoch", epoch, 1);
     if (sort === 0) return;
     const isCut = this.#cuts.some((cut) => epoch < cut.epoch && sort >= (cut.firstSorts.get(name) ?? 1));
-    const last = this.#store.log(name).length;
+    const last = this.#store.last(name);
     const place = `position ${sort} of "${name}", read in epoch ${epoch},`;
     if (isCut || epoch > this.epoch) {
       const message = `${place} isn't in this log: a crash took it back, or the log was replaced; go on from an earlier place`;

@@ -5,9 +5,11 @@ import type { Journal } from "@ehdb/journal";
 import { Acknowledgements } from "./acknowledgements.ts";
 import type { EngineState } from "./api.ts";
 import type { CommitContext } from "./commit-step.ts";
+import type { ContentHash } from "./content-hash.ts";
 import type { Counters } from "./counters.ts";
 import { isFull } from "./fullness.ts";
 import { Heads } from "./heads.ts";
+import { Imports } from "./import/imports.ts";
 import { defaultPolicy } from "./merge-policy.ts";
 import { Merger } from "./merger.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -30,6 +32,8 @@ export interface RunHooks {
   readonly state: () => EngineState;
   /** A commit was taken in. */
   readonly accepted: () => void;
+  /** Commits nothing: a revision for what isn't in the journal. Resolves when it's durable as the mode promises. */
+  readonly mark: () => Promise<number>;
   /** What is on disk, or what was to go there, is not what it must be. */
   readonly damaged: (damage: EhdbError) => void;
 }
@@ -44,6 +48,7 @@ export class Run implements CommitContext {
   readonly counters: Counters;
   readonly sealer: Sealer;
   readonly merger: Merger;
+  readonly imports: Imports;
   readonly #options: ResolvedOptions;
   readonly #hooks: RunHooks;
   #ageTimer: Timer | undefined;
@@ -55,6 +60,7 @@ export class Run implements CommitContext {
     recovered: Recovered,
     counters: Counters,
     pins: Pins,
+    hash: ContentHash,
     hooks: RunHooks,
   ) {
     const { host, dedupeWindow, sealMaxBytes } = options;
@@ -90,6 +96,19 @@ export class Run implements CommitContext {
       pins,
       merger: this.merger,
       damaged: hooks.damaged,
+    });
+    this.imports = new Imports({
+      options,
+      store,
+      sealed,
+      counters,
+      pins,
+      time: this.time,
+      merger: this.merger,
+      assertTakes: () => this.assertTakes(),
+      mark: hooks.mark,
+      seal: (revision) => this.#sealThrough(revision, sealed),
+      hash,
     });
     // Each open that committed left a segment: short lives must not make the next open longer and longer.
     if (journal.recovery.segments > mostSegments) this.freeze();
@@ -152,6 +171,7 @@ export class Run implements CommitContext {
 
   /** Waits for what runs in the background, and begins nothing more. */
   async end(reason: unknown): Promise<void> {
+    await this.imports.stop(reason);
     this.#ageTimer?.cancel();
     this.#ageTimer = undefined;
     await this.sealer.stop(reason);
@@ -164,6 +184,11 @@ export class Run implements CommitContext {
     if (millis === undefined || millis > 0) return false;
     this.freeze();
     return true;
+  }
+
+  async #sealThrough(revision: number, sealed: Sealed): Promise<void> {
+    this.freeze();
+    while (sealed.state.sealedThrough < revision) await this.sealer.progress();
   }
 
   #watchAge(): void {

@@ -11,6 +11,8 @@ import { PartBuilder } from "./part/part-builder.ts";
 export interface FrozenGeneration {
   readonly chunks: readonly SharedArrayBuffer[];
   readonly firstRevision: number;
+  /** All of it is of the first one: an import. */
+  readonly isOneRevision?: boolean;
   readonly places: Float64Array;
   readonly ends: Float64Array;
 }
@@ -67,15 +69,16 @@ function forEachOp(
   dataset: number,
   visit: (buffer: Buffer, at: number, revision: number, time: number) => void,
 ): void {
-  for (const { chunks, firstRevision, places, ends } of generations) {
+  for (const { chunks, firstRevision, isOneRevision, places, ends } of generations) {
     const buffers = chunks.map((chunk) => Buffer.from(chunk));
     places.forEach((place: Place, i) => {
       const buffer = buffers[chunkOf(place)];
       if (buffer === undefined) throw new EhdbError("UNEXPECTED", `commit ${firstRevision + i} lies in no chunk`, {});
       const time = buffer.readDoubleLE(offsetOf(place) + 1);
       const end = ends[i] as number;
+      const revision = isOneRevision === true ? firstRevision : firstRevision + i;
       for (let at = offsetOf(place) + COMMIT_HEADER_BYTES; at < end; at = opEnd(buffer, at)) {
-        if (datasetAt(buffer, at) === dataset) visit(buffer, at, firstRevision + i, time);
+        if (datasetAt(buffer, at) === dataset) visit(buffer, at, revision, time);
       }
     });
   }

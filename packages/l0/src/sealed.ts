@@ -3,6 +3,7 @@ import { EhdbError } from "@ehdb/contracts";
 import type { Host, JobGate } from "@ehdb/host";
 import type { Dataset } from "./dataset.ts";
 import type { Generation } from "./generation.ts";
+import type { PartFilling } from "./import/part-filling.ts";
 import { diskError, isAbsent } from "./manifest/disk-error.ts";
 import type { Manifest, ManifestStats } from "./manifest/manifest.ts";
 import type { ManifestState, Snapshot } from "./manifest/state.ts";
@@ -40,6 +41,13 @@ export interface MergeResult {
   readonly output: LogPart | MapPart | undefined;
   readonly loss: Loss;
 }
+
+/** What a part is made from, and what is wrong with what came of it, in words. */
+type Content = readonly [
+  dataset: Dataset,
+  generations: readonly FrozenGeneration[],
+  difference: (meta: PartMeta) => string | undefined,
+];
 
 export interface Reclaimed {
   readonly files: number;
@@ -126,20 +134,35 @@ export class Sealed {
   }
 
   /** Builds a dataset's part from generations in another thread, writes and syncs it. Its name isn't durable yet. */
-  async writePart(dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
+  writePart(dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
+    return this.#writeOrRemove(dataset, group.map(frozen), (meta) => differenceOf(meta, dataset, group));
+  }
+
+  /** The same of what is imported. */
+  async writeImported(dataset: Dataset, filling: PartFilling): Promise<LogPart> {
+    const { records, lastSort } = filling;
+    const part = await this.#writeOrRemove(dataset, [filling.frozen()], (meta) =>
+      meta.records === records && meta.lastSort === lastSort
+        ? undefined
+        : `it has ${meta.records} records up to position ${meta.lastSort}, and ${records} up to ${lastSort} were imported`,
+    );
+    return part as LogPart;
+  }
+
+  async #writeOrRemove(...content: Content): Promise<LogPart | MapPart> {
     const id = this.#takeId();
     try {
-      return await this.#buildPart(id, dataset, group);
+      return await this.#buildPart(id, ...content);
     } catch (error) {
       await this.#removeFile(id);
       throw error;
     }
   }
 
-  async #buildPart(id: number, dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
+  async #buildPart(id: number, ...[dataset, generations, difference]: Content): Promise<LogPart | MapPart> {
     const { compression, encryption } = this.#options;
     const bytes = await this.#host.workers.run(sealPart, {
-      generations: group.map(frozen),
+      generations,
       id,
       dataset: dataset.id,
       order: dataset.order,
@@ -151,7 +174,7 @@ export class Sealed {
           : { keyId: encryption.current, masterKey: encryption.keys[encryption.current] as Uint8Array },
     });
     const meta = metaOfBuilt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    const wrong = meta === undefined ? "it can't be read" : differenceOf(meta, dataset, group);
+    const wrong = meta === undefined ? "it can't be read" : difference(meta);
     if (meta === undefined || wrong !== undefined)
       throw new EhdbError("CORRUPT", `part ${id} isn't what it was built from: ${wrong}`, {
         part: id,

@@ -10,6 +10,8 @@ import type { Parts, View } from "./view.ts";
 export class Store {
   readonly datasets: Map<string, Dataset> = new Map();
   readonly byId: Map<number, Dataset> = new Map();
+  /** Logs that an import fills: nothing else may write to them. */
+  readonly importing: Set<Dataset> = new Set();
   #view: View;
 
   constructor(
@@ -54,6 +56,15 @@ export class Store {
   freeze(): void {
     const { generations, ...rest } = this.#view;
     this.#view = { ...rest, generations: [...generations, new Generation(this.accepted + 1)] };
+  }
+
+  /** In one step: what a log without records got from an import, in these parts. */
+  imported(dataset: Dataset, parts: readonly LogPart[], nextSort: number): void {
+    this.sealed(0, parts);
+    dataset.nextSort = nextSort;
+    // None of them was known.
+    dataset.heads.clear();
+    dataset.fills++;
   }
 
   /** In one step: what was in these generations, the oldest ones, is now in these parts. */

@@ -22,7 +22,11 @@ export interface View {
 export function partsOf(all: readonly (LogPart | MapPart)[]): Parts {
   const logs = new Map<number, LogPart[]>();
   const maps = new Map<number, MapPart[]>();
-  for (const part of all.toSorted((a, b) => a.meta.firstRevision - b.meta.firstRevision)) {
+  // The parts of an import have one revision.
+  const inOrder = all.toSorted(
+    ({ meta: a }, { meta: b }) => a.firstRevision - b.firstRevision || a.firstSort - b.firstSort,
+  );
+  for (const part of inOrder) {
     const { dataset } = part.meta;
     if (part instanceof LogPart) add(logs, dataset, part);
     else add(maps, dataset, part);

@@ -4,6 +4,8 @@ import type { EngineRule } from "./claim.ts";
 import { erasureRules } from "./erasures.ts";
 import { expectationRules } from "./expectations.ts";
 import { idRules } from "./ids.ts";
+import { importRules } from "./imports.ts";
+import { importRefusalRules } from "./import-refusals.ts";
 import { limitRules } from "./limits.ts";
 import { logReadRules } from "./log-reads.ts";
 import { mapScanRules } from "./map-scans.ts";
@@ -23,6 +25,8 @@ export const engineRules: readonly EngineRule[] = [
   ...batchRules,
   ...idRules,
   ...erasureRules,
+  ...importRules,
+  ...importRefusalRules,
   ...limitRules,
   ...waitingRules,
 ];

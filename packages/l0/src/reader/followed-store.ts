@@ -223,6 +223,8 @@ function goesOn(store: Store, before: ManifestState | undefined, after: Manifest
   return (
     before?.sealedThrough === after.sealedThrough &&
     before.datasets.size === after.datasets.size &&
+    // An import gives positions without a commit.
+    [...after.datasets.values()].every(({ id, nextSort }) => before.datasets.get(id)?.nextSort === nextSort) &&
     store.accepted <= last
   );
 }

@@ -1,5 +1,5 @@
 import { EhdbError, isBytes, MAX_WRITE_BYTES, OPERATION_BYTES } from "@ehdb/contracts";
-import type { DatasetOrder, DatasetSpec, Expectation, WriteBatch } from "@ehdb/contracts";
+import type { DatasetOrder, DatasetSpec, Expectation, ImportedRecord, WriteBatch } from "@ehdb/contracts";
 import { checkDataset, checkName, checkWhole, invalid } from "./checks.ts";
 
 export interface Append {
@@ -29,6 +29,14 @@ export interface Delete {
   readonly kind: "delete";
   readonly dataset: string;
   readonly key: string;
+}
+
+/** What an import brought, and the revision with which it began. */
+export interface Import {
+  readonly kind: "import";
+  readonly dataset: string;
+  readonly records: readonly ImportedRecord[];
+  readonly revision: number;
 }
 
 export type Write = Append | Erase | Put | Delete;

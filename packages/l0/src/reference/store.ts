@@ -1,6 +1,6 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, MAX_SEQUENCE } from "@ehdb/contracts";
 import type { Appended, Commit, DatasetOrder, DatasetSpec, LogRecord, MapRecord } from "@ehdb/contracts";
-import type { Append, Expected, Write } from "./statements.ts";
+import type { Append, Expected, Import, Write } from "./statements.ts";
 
 /** What is stored: every record of every log, and of every map the values that are there. */
 export class Store {
@@ -71,16 +71,25 @@ export class Store {
     return { revision: first.revision, time: first.time, appended, isDuplicate: true };
   }
 
-  apply(writes: readonly Write[], time: number): Commit {
+  /** The position of a log's last record. */
+  last(dataset: string): number {
+    return this.log(dataset).at(-1)?.sort ?? 0;
+  }
+
+  apply(writes: readonly (Write | Import)[], time: number): Commit {
     this.revision++;
     this.time = time;
     const { revision } = this;
     const appended: Appended[] = [];
     for (const write of writes) {
+      if (write.kind === "import") {
+        this.#bring(write);
+        continue;
+      }
       const { dataset, key } = write;
       if (write.kind === "append") {
         const log = this.log(dataset);
-        const place = { sort: log.length + 1, version: this.version(dataset, key) + 1 };
+        const place = { sort: this.last(dataset) + 1, version: this.version(dataset, key) + 1 };
         const { id, payload } = write;
         log.push({ ...place, key, revision, time, id, payload, memory: payload, start: 0, end: payload.length });
         appended.push(place);
@@ -93,11 +102,36 @@ export class Store {
     return { revision, time, appended, isDuplicate: false };
   }
 
+  #bring({ dataset, records, revision }: Import): void {
+    for (const { sort, key, version, time, id, payload } of records) {
+      const content = { id, payload, memory: payload, start: 0, end: payload.length };
+      this.log(dataset).push({ sort, key, version, revision, time, ...content });
+      this.time = Math.max(this.time, time);
+    }
+  }
+
+  /** Numbers end: an import may have brought the last ones. */
+  checkNumbers(writes: readonly Write[]): void {
+    const appended = new Map<string, number>();
+    const next = (name: string, last: number): number => {
+      appended.set(name, (appended.get(name) ?? last) + 1);
+      return appended.get(name) as number;
+    };
+    for (const write of writes) {
+      if (write.kind !== "append") continue;
+      const { dataset, key } = write;
+      const sort = next(JSON.stringify([dataset]), this.last(dataset));
+      const version = next(JSON.stringify([dataset, key]), this.version(dataset, key));
+      if (Math.max(sort, version) < MAX_SEQUENCE) continue;
+      throw new EhdbError("OUT_OF_RANGE", `"${dataset}", or "${key}" in it, has no number left`, { dataset, key });
+    }
+  }
+
   /** The record that has this id under this key, as long as the window reaches to it. */
   #known({ dataset, key, id }: Append, window: number): LogRecord | undefined {
     if (id === undefined) return undefined;
     const log = this.log(dataset);
-    const nextSort = log.length + 1;
+    const nextSort = this.last(dataset) + 1;
     const record = log.findLast((record) => record.key === key && record.id === id);
     return record !== undefined && nextSort - record.sort <= window ? record : undefined;
   }

@@ -245,7 +245,6 @@ export const errors: readonly Case[] = [
 
 /** Codes without a case here, and why. */
 export const withoutCase: Partial<Record<ErrorCode, string>> = {
-  LOCKED: "an open's",
   NOT_FOUND: "an open's, of a reader",
   WRONG_KEY: "an open's",
   UNSUPPORTED_VERSION: "an open's",

@@ -81,7 +81,9 @@ export class NewStore {
     const revision = Math.max(state.sealedThrough, lastCommit, ...metas.map((meta) => meta.lastRevision));
     const time = Math.max(state.time, saved?.time ?? 0, ...metas.map(({ lastTime }) => lastTime));
     state.parts.clear();
-    for (const meta of this.parts.toSorted((a, b) => a.firstRevision - b.firstRevision || a.id - b.id))
+    for (const meta of this.parts.toSorted(
+      (a, b) => a.firstRevision - b.firstRevision || a.firstSort - b.firstSort || a.id - b.id,
+    ))
       state.parts.set(meta.id, meta);
     for (const meta of state.datasets.values()) {
       const lastRevision = Math.max(
