@@ -62,9 +62,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: "rot is taken for the end of the log",
     file: "tail.ts",
-    find: "if (beyond.proof !== undefined) throw unreachable(segment.path, end, beyond);",
-    replace: "",
+    find: "if (end.offset === judgedAt) throw unreachable(segment.path, end, beyond);",
+    replace: "if (end.offset === judgedAt) break;",
     seeds: 300,
+  },
+  {
+    name: "what was read before its proof is judged by it",
+    file: "tail.ts",
+    find: "if (end.offset === judgedAt) throw",
+    replace: "if (end.offset >= judgedAt) throw",
+    seeds: 600,
   },
   {
     name: "an atomic write is split over two batches",

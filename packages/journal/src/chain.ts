@@ -68,7 +68,10 @@ async function walkBack(
   for (let successor = newest; ;) {
     const { predecessorId, predecessorLast, predecessorEnd, predecessorCrc } = successor.preamble;
     if (predecessorId === 0 || successor.first <= lowWater) return segments;
-    const one = found.get(predecessorId);
+    const before = found.get(predecessorId);
+    const isWhole = before?.state === "started" && before.bytes >= predecessorEnd;
+    // It was read before its successor: a writer beside may have started it, or made it longer, and gone on since.
+    const one = isWhole || before === undefined ? before : await loadSegment(context, predecessorId);
     const lost: Damage = {
       file: segmentPath(context.dir, predecessorId),
       offset: 0,
@@ -111,14 +114,18 @@ async function wholeUpTo(
   }
 }
 
-/** A later segment without a whole first batch was never used, or was being started in the crash, or has rotted: then it says so. */
+/**
+ * A later segment without a whole first batch was never used, or was being started in the crash, or has rotted: then it says so. One that a
+ * writer beside has started since it was looked at is no part of what is read now: what had been stated by then stands before it.
+ */
 async function refuseEvidence(context: LoadContext, found: FoundSegment, tail: Tail | undefined): Promise<void> {
   if (found.state !== "unstarted") return;
   const end = { offset: DATA_START, last: tail?.last ?? 0, batches: 0 };
   const file = await context.host.files.open(found.path, "read");
   try {
     const beyond = await statedBeyond(file, found, end, found.bytes);
-    if (beyond.proof !== undefined) throw unreachable(found.path, end, beyond);
+    if (beyond.proof === undefined) return;
+    if ((await loadSegment(context, found.id)).state !== "started") throw unreachable(found.path, end, beyond);
   } finally {
     await file.close();
   }

@@ -151,14 +151,19 @@ export class JournalFollower extends LogReader implements ReadOnlyJournal {
     if (this.changes.awaited && !this.#isClosed) this.#arm();
   }
 
-  /** Files come and go while they are looked at; what stays wrong when looked at again is wrong. */
+  /**
+   * Files come and go while they are looked at: where the chain of them is wrong, all of it is looked at again, and what stays wrong is wrong. What
+   * one file holds has been judged by who read it.
+   */
   async #look(): Promise<void> {
     let seen: string | undefined;
     for (let tries = 1; ; tries++) {
+      let isReloading = false;
       try {
-        return await (!this.#mustReload && (await this.#isGrowing()) ? this.#grow() : this.#reload());
+        isReloading = this.#mustReload || !(await this.#isGrowing());
+        return await (isReloading ? this.#reload() : this.#grow());
       } catch (error) {
-        const place = isEhdbError(error, "CORRUPT") ? error.message : undefined;
+        const place = isReloading && isEhdbError(error, "CORRUPT") ? placeOf(error) : undefined;
         const mayPass = isAbsent(error) || (place !== undefined && place !== seen);
         if (!mayPass || tries === mostTries) throw error;
         seen = place;
@@ -222,3 +227,6 @@ export class JournalFollower extends LogReader implements ReadOnlyJournal {
     return this.#options;
   }
 }
+
+/** What else a damage says changes while the log grows. */
+const placeOf = ({ data }: EhdbError): string => `${String(data["file"])}:${String(data["offset"])}`;

@@ -51,27 +51,34 @@ export async function scanTail(host: Host, segment: Segment, bytes: number, know
     const walker = new BatchWalker(file, segment.seed, expected, bytes, { readsAhead: true });
     let { last, lastCarrier, stated, epoch, time, lowWater, clean, tornBytes } = known ?? startOf(segment);
     let { lastCrc } = segment;
-    for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
-      const { header } = batch;
-      lowWater = raisedBy(lowWater, header, batch.body);
-      if (header.records > 0) {
-        segment.index.add(header.firstSequence, batch.offset);
-        segment.lastMillis = header.time;
+    for (let judgedAt = -1; ;) {
+      for (let batch = await walker.next(); batch !== undefined; batch = await walker.next()) {
+        const { header } = batch;
+        lowWater = raisedBy(lowWater, header, batch.body);
+        if (header.records > 0) {
+          segment.index.add(header.firstSequence, batch.offset);
+          segment.lastMillis = header.time;
+        }
+        last = (walker.sequence as number) - 1;
+        lastCrc = header.crc;
+        stated = Math.max(stated, header.durable);
+        epoch = Math.max(epoch, header.epoch);
+        time = Math.max(time, header.time);
+        clean = (header.flags & flag.clean) !== 0;
+        if (carries(batch)) lastCarrier = { offset: walker.offset, last, crc: header.crc };
       }
-      last = (walker.sequence as number) - 1;
-      lastCrc = header.crc;
-      stated = Math.max(stated, header.durable);
-      epoch = Math.max(epoch, header.epoch);
-      time = Math.max(time, header.time);
-      clean = (header.flags & flag.clean) !== 0;
-      if (carries(batch)) lastCarrier = { offset: walker.offset, last, crc: header.crc };
-    }
-    if (!clean && (known === undefined || !(await startsWithZeros(file, walker.offset)))) {
+      if (clean || (known !== undefined && (await startsWithZeros(file, walker.offset)))) break;
       const end = { offset: walker.offset, last, batches: walker.number ?? 0 };
-      const beyond = await statedBeyond(file, segment, end, bytes);
-      if (beyond.proof !== undefined) throw unreachable(segment.path, end, beyond);
-      stated = Math.max(stated, beyond.stated);
-      tornBytes = beyond.tornBytes;
+      const beyond = await statedBeyond(file, segment, end, bytes, end.offset !== judgedAt);
+      if (beyond.proof === undefined) {
+        stated = Math.max(stated, beyond.stated);
+        tornBytes = beyond.tornBytes;
+        break;
+      }
+      if (end.offset === judgedAt) throw unreachable(segment.path, end, beyond);
+      // A writer beside may have written the batch, and then the proof, after the batch was looked for: only bytes read after the proof tell.
+      walker.forget();
+      judgedAt = end.offset;
     }
     // Only now: who looks again goes on from what the last look found.
     segment.index.complete = true;
@@ -101,17 +108,20 @@ export interface Beyond {
   readonly tornBytes: number;
 }
 
+/** `endsAtProof`: no more is looked at than it takes to know whether there is one. */
 export async function statedBeyond(
   file: File,
   { seed }: { seed: number },
   end: ChainEnd,
   bytes: number,
+  endsAtProof = false,
 ): Promise<Beyond> {
   let stated = 0;
   let proof: number | undefined;
   const tornBytes = await scanBeyond(file, seed, end.offset, bytes, (header, at) => {
     stated = Math.max(stated, header.durable);
     if (header.durable > end.last || header.synced > end.batches) proof ??= at;
+    return endsAtProof && proof !== undefined;
   });
   return { stated, proof, tornBytes };
 }

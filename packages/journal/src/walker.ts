@@ -90,6 +90,12 @@ export class BatchWalker {
     this.#limit = limit;
   }
 
+  /** What has been read is read again: a writer beside may have written there since. */
+  forget(): void {
+    this.#chunk = empty;
+    this.#ahead = undefined;
+  }
+
   /** The next batch, or `undefined` where the chain ends: at the limit, or at bytes that aren't the next batch. */
   async next(): Promise<RawBatch | undefined> {
     if (!(await this.#load(BATCH_HEADER_BYTES))) return undefined;

@@ -1,3 +1,4 @@
+import { isEhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import { corrupt } from "./damage.ts";
 import { isAbsent } from "./disk-error.ts";
@@ -32,6 +33,24 @@ export async function readInForce(host: Host, dir: string): Promise<Found | unde
   }
 }
 
+/**
+ * What a manifest's file says; `undefined` when there is none. A writer may have put edits into it while it was read, and only the later one
+ * was seen: where it looks damaged it's read again, as long as what is damaged moves on. CORRUPT, UNSUPPORTED_VERSION.
+ */
+export async function readReplayed(host: Host, path: string, id: number): Promise<Replayed | undefined> {
+  for (let judgedAt = -1; ;) {
+    const bytes = await readWhole(host, path);
+    if (bytes === undefined) return undefined;
+    try {
+      return replay(bytes, path, id);
+    } catch (error) {
+      const damagedAt = isEhdbError(error, "CORRUPT") ? Number(error.data["offset"]) : -1;
+      if (damagedAt <= judgedAt) throw error;
+      judgedAt = damagedAt;
+    }
+  }
+}
+
 /** The bytes of a file; `undefined` when there is none. */
 export async function readWhole(host: Host, path: string): Promise<Buffer | undefined> {
   try {
@@ -50,20 +69,21 @@ export async function readWhole(host: Host, path: string): Promise<Buffer | unde
 
 async function readCurrent(host: Host, dir: string): Promise<Current | undefined> {
   const path = currentPath(dir);
-  const bytes = await readWhole(host, path);
-  if (bytes === undefined) return undefined;
-  const current = decodeCurrent(bytes, path);
-  if (current === undefined) throw corrupt(path, 0, "it doesn't match its checksum");
-  return current;
+  for (let isSecond = false; ; isSecond = true) {
+    const bytes = await readWhole(host, path);
+    if (bytes === undefined) return undefined;
+    const current = decodeCurrent(bytes, path);
+    if (current !== undefined) return current;
+    if (isSecond) throw corrupt(path, 0, "it doesn't match its checksum");
+  }
 }
 
 async function readNamed(host: Host, dir: string, current: Current): Promise<Replayed> {
   const path = manifestPath(dir, current.id);
-  const bytes = await readWhole(host, path);
-  if (bytes === undefined) {
+  const replayed = await readReplayed(host, path, current.id);
+  if (replayed === undefined) {
     throw corrupt(currentPath(dir), 0, `it names ${manifestFile(current.id)}, which is missing`);
   }
-  const replayed = replay(bytes, path, current.id);
   if (replayed.headerCrc !== current.headerCrc) {
     throw corrupt(path, 0, "it isn't the file that CURRENT names, but another one with its name");
   }
@@ -80,9 +100,9 @@ async function readWithoutCurrent(host: Host, dir: string): Promise<Found | unde
   let newest: Replayed | undefined;
   for (const id of listing.manifests) {
     const path = manifestPath(dir, id);
-    const bytes = await readWhole(host, path);
-    if (bytes === undefined) continue;
-    newest = replay(bytes, path, id);
+    const replayed = await readReplayed(host, path, id);
+    if (replayed === undefined) continue;
+    newest = replayed;
     if (!isFirst(newest)) throw missing(dir, listing, "manifests");
   }
   return newest === undefined ? undefined : { isInForce: false, replayed: newest };

@@ -1,9 +1,8 @@
 import { EhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import { diskError } from "./disk-error.ts";
-import { readInForce, readWhole } from "./in-force.ts";
+import { readInForce, readReplayed } from "./in-force.ts";
 import { manifestPath } from "./layout.ts";
-import { replay } from "./replay.ts";
 import type { Replayed } from "./replay.ts";
 import type { ManifestState } from "./state.ts";
 
@@ -50,7 +49,7 @@ async function readCurrentOne(host: Host, dir: string): Promise<Replayed> {
 
 async function readOlder(host: Host, dir: string, id: number): Promise<Replayed> {
   const path = manifestPath(dir, id);
-  const bytes = await readWhole(host, path);
-  if (bytes !== undefined) return replay(bytes, path, id);
+  const replayed = await readReplayed(host, path, id);
+  if (replayed !== undefined) return replayed;
   throw new EhdbError("NOT_FOUND", `${path} doesn't exist: it was pruned, or never written`, { id, file: path });
 }
