@@ -1,4 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, nearestName } from "@ehdb/contracts";
 import type { NewEvent } from "@ehdb/contracts";
 
 /** What an import takes of a line that an export wrote. */
@@ -10,16 +10,23 @@ export interface ImportedEvent {
   readonly version: number | undefined;
 }
 
+/** What an export writes. */
+const known = ["position", "stream", "version", "id", "type", "time", "data", "dataBase64", "metadata"] as const;
+
 /** INVALID_ARGUMENT, with the line's number, for what isn't an event. */
 export function eventIn(line: string, number: number): ImportedEvent {
   const parsed = jsonIn(line, number);
   const { stream, type, id, data, dataBase64, metadata, position, version } = parsed;
   if (typeof stream !== "string" || typeof type !== "string")
     throw refused(number, "it has no stream or no type that is a string");
+  refuseUnknown(parsed, number);
   if (id !== undefined && typeof id !== "string") throw refused(number, "its id isn't a string");
   if (dataBase64 !== undefined && typeof dataBase64 !== "string")
     throw refused(number, "its dataBase64 isn't a string");
   if (dataBase64 !== undefined && data !== undefined) throw refused(number, "it has data and dataBase64");
+  for (const [name, value] of Object.entries({ position, version })) {
+    if (value !== undefined && typeof value !== "number") throw refused(number, `its ${name} isn't a number`);
+  }
   const content = dataBase64 === undefined ? data : bytesIn(dataBase64, number);
   return {
     stream,
@@ -32,6 +39,15 @@ export function eventIn(line: string, number: number): ImportedEvent {
       ...(metadata === undefined ? {} : { metadata }),
     },
   };
+}
+
+/** What isn't known would be lost without a word. */
+function refuseUnknown(parsed: object, number: number): void {
+  const property = Object.keys(parsed).find((name) => !(known as readonly string[]).includes(name));
+  if (property === undefined) return;
+  const near = nearestName(property, known);
+  const hint = near === undefined ? `known are ${known.join(", ")}` : `did you mean ${near}?`;
+  throw refused(number, `it has ${JSON.stringify(property)}, which isn't known (${hint})`, { property });
 }
 
 /** Base64 as it's written, to the letter: what isn't would become other bytes without a word. */
@@ -53,10 +69,6 @@ function jsonIn(line: string, number: number): Readonly<Record<string, unknown>>
   throw refused(number, "it isn't an object");
 }
 
-function refused(line: number, reason: string, data: Readonly<Record<string, unknown>> = {}): EhdbError {
-  const message = `line ${line} isn't an event: ${reason}. All that stands before it is imported: mend it, and go on from it (${goOn(line)})`;
-  return new EhdbError("INVALID_ARGUMENT", message, { line, ...data });
+function refused(line: number, reason: string, data: Readonly<Record<string, string>> = {}): EhdbError {
+  return new EhdbError("INVALID_ARGUMENT", `line ${line} isn't an event: ${reason}`, { line, ...data });
 }
-
-/** How to import what isn't there yet. The lines before again would double those that have no id. */
-export const goOn = (line: number): string => `tail -n +${line} FILE | ehdb import - DIR --append`;

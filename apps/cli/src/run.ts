@@ -34,8 +34,12 @@ export async function run(args: readonly string[], given: Io): Promise<number> {
       await document(new EhdbError("INVALID_ARGUMENT", error.message.replace(/^error: /, ""), { parser: error.code }));
       return exit.usage;
     }
-    if (io.signal.aborted && isEhdbError(error, "ABORTED"))
-      return io.signal.reason instanceof NobodyReads ? exit.fine : exit.cannot;
+    if (io.signal.aborted && isEhdbError(error, "ABORTED")) {
+      const reason: unknown = io.signal.reason;
+      if (reason instanceof NobodyReads) return exit.fine;
+      // An error that somebody else tells.
+      if (reason instanceof EhdbError) return exit.cannot;
+    }
     tell(io, error);
     await document(documented(error));
     return exitCodeOf(error);

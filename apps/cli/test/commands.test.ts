@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEventLog } from "@ehdb/eventlog";
 import { realHost } from "@ehdb/host";
@@ -6,7 +8,7 @@ import { newestKeyId } from "@ehdb/journal";
 import { openEngine, prometheusText } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
 import { answer, linesOf } from "./in-process.ts";
-import { directory, makeStore } from "./program.ts";
+import { directory, makeStore, shell } from "./program.ts";
 
 async function store(options?: { readonly events?: number }): Promise<string> {
   const dir = join(await directory(), "store");
@@ -199,16 +201,32 @@ describe("export and import", () => {
     ['{"stream":"a","type":"b","dataBase64":"AQJ="}', '"AQJ="'],
     ['{"stream":"a","type":"b","dataBase64":"AQL_"}', '"AQL_"'],
     ['{"stream":"a","type":"b","data":1,"dataBase64":"AQI="}', "data and dataBase64"],
+    ['{"stream":"a","type":"b","dta":1}', 'it has "dta", which isn\'t known (did you mean data?)'],
+    ['{"stream":"a","type":"b","version":"7"}', "its version isn't a number"],
   ])("a line %s is refused with its number, and what stands before it is imported", async (line, reason) => {
     const dir = join(await directory(), "new");
     const { code, err } = await answer(["import", "-", dir], { lines: ['{"stream":"a","type":"b"}', line] });
     expect([code, err]).toEqual([2, has("line 2")]);
     expect(err).toContain(reason);
     expect(linesOf((await answer(["export", dir])).out)).toHaveLength(1);
+    expect(err).toContain("Lines up to 1 are stored");
     // As it says: nothing twice, although the event has no id.
     expect(err).toContain("tail -n +2 FILE | ehdb import - DIR --append");
     expect((await answer(["import", "-", dir, "--append"], { lines: ['{"stream":"a","type":"c"}'] })).code).toBe(0);
     expect(linesOf((await answer(["export", dir])).out)).toMatchObject([{ type: "b" }, { type: "c" }]);
+  });
+
+  test.each([
+    ["a file that isn't there", ["none.jsonl"], "there is no file none.jsonl"],
+    ["a directory", ["."], "reading . failed"],
+    ["a first line that isn't an event", ["-"], "Nothing is imported"],
+  ])("%s leaves no store behind, and the command that is mended makes it", async (_, [file = ""], reason) => {
+    const dir = join(await directory(), "new");
+    const { code, stderr } = await shell(`printf '\\n{"a":1}\\n' | ehdb import ${file} ${dir}`, tmpdir());
+    expect([code, stderr]).toEqual([expect.any(Number), has(reason)]);
+    expect(code).not.toBe(0);
+    expect(existsSync(dir)).toBe(false);
+    expect((await answer(["import", "-", dir], { lines: ['{"stream":"a","type":"b"}'] })).code).toBe(0);
   });
 
   test("a store without an event log: its datasets are named", async () => {

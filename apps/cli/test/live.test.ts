@@ -72,16 +72,21 @@ describe.skipIf(process.platform === "win32")("beside a process that writes", ()
 });
 
 describe.skipIf(process.platform === "win32")("signals and pipes", () => {
-  test("an import that is interrupted keeps what was appended, and says so by its exit code", async () => {
+  test("an import that is interrupted keeps what was appended, and says so, also to programs", async () => {
     const dir = join(await directory(), "new");
-    const importing = start(["import", "-", dir], { stdio: ["pipe", "pipe", "pipe"] });
+    const importing = start(["import", "-", dir, "--json"], { stdio: ["pipe", "pipe", "pipe"] });
     for (let n = 0; n < 100; n++) importing.child.stdin?.write(`{"stream":"a","type":"b","data":${n}}\n`);
     const seen = async (): Promise<number> => (await ehdb(["export", dir])).stdout.split("\n").length - 1;
     while ((await seen()) < 50) await new Promise((resolve) => void setImmediate(resolve));
     importing.child.kill("SIGINT");
-    const { code } = await importing.ended;
+    const { code, stdout, stderr } = await importing.ended;
     expect([code, (await ehdb(["verify", dir])).code]).toEqual([130, 0]);
-    expect(await seen()).toBeGreaterThanOrEqual(50);
+    const stored = await seen();
+    expect(stored).toBeGreaterThanOrEqual(50);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ABORTED", data: { stored } } });
+    expect(stderr).toContain(
+      `Lines up to ${stored} are stored: go on with\n  tail -n +${stored + 1} FILE | ehdb import`,
+    );
   });
 
   test("who reads only the beginning of an export does no harm", async () => {

@@ -1,5 +1,5 @@
 import { EhdbError, isEhdbError, throwIfAborted } from "@ehdb/contracts";
-import type { AppendResult } from "@ehdb/contracts";
+import type { AppendResult, ErrorData } from "@ehdb/contracts";
 import { openEventLog } from "@ehdb/eventlog";
 import type { DurableEventLog } from "@ehdb/eventlog";
 import { inspectStore } from "@ehdb/l0";
@@ -40,17 +40,15 @@ export const importEvents: Command<Options> = {
   },
   async run(session, [file = "", dir = ""], { append = false }) {
     await assertPlace(session, dir, append);
-    const { host } = session.io;
-    const instead = "append the events in it";
-    const encryption = await writingKeys(session, dir);
-    // Merges forget ids, and what else a program keeps: it does them by itself, with options of its own.
-    const options = { dir, host, dedupeWindow: mostWindow, background: false, ...encryption };
-    const log = await lockedTold(dir, instead, () => openEventLog(options));
+    const events = eventsIn(session.io.lines(file));
     const done = new Imported();
     try {
-      await importAll(session, log, session.io.lines(file), done);
+      // Before a store is made: what can't be read, or isn't events at all, leaves nothing behind.
+      const first = await firstOf(events);
+      throwIfAborted(session.signal, "the import");
+      await importAll(session, dir, from(first, events), done);
     } finally {
-      await log.close();
+      await events.return();
     }
     const facts = { dir, ...done.facts };
     await session.answer(facts, () =>
@@ -78,41 +76,92 @@ class Imported {
   }
 }
 
+interface Line {
+  readonly line: number;
+  readonly imported: ImportedEvent;
+}
+
+async function* eventsIn(lines: AsyncIterable<string>): AsyncGenerator<Line, void> {
+  let line = 0;
+  for await (const text of lines) {
+    line++;
+    if (text.trim() !== "") yield { line, imported: eventIn(text, line) };
+  }
+}
+
+async function firstOf(events: AsyncGenerator<Line, void>): Promise<Line | undefined> {
+  try {
+    const { value } = await events.next();
+    return value ?? undefined;
+  } catch (error) {
+    throw further(error, "Nothing is imported: mend it, and import again");
+  }
+}
+
+async function* from(first: Line | undefined, others: AsyncIterable<Line>): AsyncGenerator<Line, void> {
+  if (first === undefined) return;
+  yield first;
+  yield* others;
+}
+
+async function importAll(session: Session, dir: string, lines: AsyncIterable<Line>, done: Imported): Promise<void> {
+  const encryption = await writingKeys(session, dir);
+  // Merges forget ids, and what else a program keeps: it does them by itself, with options of its own.
+  const options = { dir, host: session.io.host, dedupeWindow: mostWindow, background: false, ...encryption };
+  const log = await lockedTold(dir, "append the events in it", () => openEventLog(options));
+  try {
+    await appendAll(session, log, lines, done);
+  } finally {
+    await log.close();
+  }
+}
+
 /** Appends take effect in the order of their calls, so that many may be on their way. */
-async function importAll(
+async function appendAll(
   session: Session,
   log: DurableEventLog,
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<Line>,
   done: Imported,
 ): Promise<void> {
   const pending = new Set<Promise<void>>();
   const failed: Failed[] = [];
-  let number = 0;
+  /** Of the last event that was on its way. */
+  let last = 0;
   try {
-    for await (const line of lines) {
-      number++;
-      if (line.trim() === "") continue;
-      const [imported, at] = [eventIn(line, number), number];
+    for await (const { line, imported } of lines) {
       await log.ready({ signal: session.signal });
       const call: Promise<void> = log
         .append(imported.stream, imported.event)
         .then(
           (result) => done.add(imported, result),
-          (error: Error) => void failed.push({ line: at, error }),
+          (error: Error) => void failed.push({ line, error }),
         )
         .finally(() => pending.delete(call));
       pending.add(call);
+      last = line;
       if (pending.size >= mostPending) await Promise.race(pending);
       if (failed.length > 0) break;
     }
     throwIfAborted(session.signal, "the import");
   } catch (error) {
     await Promise.all(pending);
-    throw unappended(failed, number) ?? error;
+    throw unappended(failed, last) ?? further(error, goOn(last), { stored: last });
   }
   await Promise.all(pending);
-  const error = unappended(failed, number);
+  const error = unappended(failed, last);
   if (error !== undefined) throw error;
+}
+
+/** How to import what isn't there yet. The lines before again would double those that have no id. */
+function goOn(stored: number): string {
+  const there = stored === 0 ? "No line is stored" : `Lines up to ${stored} are stored`;
+  return `${there}: go on with\n  tail -n +${stored + 1} FILE | ehdb import - DIR --append`;
+}
+
+/** The error, with what has become of the lines. */
+function further(error: unknown, what: string, data: ErrorData = {}): unknown {
+  if (!isEhdbError(error)) return error;
+  return new EhdbError(error.code, `${error.message}. ${what}`, { ...error.data, ...data }, error);
 }
 
 interface Failed {
