@@ -9,6 +9,7 @@ export const storeTopic = `A store is a directory. One process has it open to wr
                                 commits in their order, as they came. What is in parts is dropped from it
   journal/LOCK                  held by the process that writes
   journal/space.reserve         space kept aside, so that the store opens on a full disk
+  space.reserve                 the same, so that what waits becomes parts on a full disk
 
 A commit goes to the journal, and is on disk when its call resolves. It stays in memory, too, until so much has come together that it's
 sealed: written as parts, one a dataset, which the manifest then names.

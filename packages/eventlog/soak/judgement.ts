@@ -30,6 +30,7 @@ export function judge(outcome: Outcome, settings: SoakSettings): Judged[] {
   const { samples } = outcome;
   return [
     diskOf(samples, settings),
+    reserveOf(samples, settings),
     ...memories.map((memory) => memoryOf(memory, samples)),
     loopOf(outcome),
     ...(["seals", "merges", "dropped", "erased"] as const).map((what) => ({
@@ -49,7 +50,17 @@ function diskOf(samples: readonly Sample[], { sealMaxBytes }: SoakSettings): Jud
   return {
     what: "disk",
     holds: most <= allowed,
-    text: `disk beyond ${bounds.diskTimesLive} x live: at most ${mib(most)} <= ${mib(allowed)}, which is ${bounds.diskGenerations} generations`,
+    text: `disk without the reserve, beyond ${bounds.diskTimesLive} x live: at most ${mib(most)} <= ${mib(allowed)}, which is ${bounds.diskGenerations} generations`,
+  };
+}
+
+function reserveOf(samples: readonly Sample[], { sealMaxBytes }: SoakSettings): Judged {
+  const most = Math.max(...samples.map(({ reserve }) => reserve));
+  const allowed = bounds.reserveGenerations * sealMaxBytes + bounds.reserveBytes;
+  return {
+    what: "reserve",
+    holds: most > 0 && most <= allowed,
+    text: `the reserve, for a full disk: more than nothing, at most ${mib(most)} <= ${mib(allowed)}`,
   };
 }
 

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { IntervalHistogram } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { MIB } from "@ehdb/contracts";
+import { bounds } from "./settings.ts";
 import type { Stage } from "./stage.ts";
 
 /** What memory is told apart by. */
@@ -17,8 +18,10 @@ export interface Sample {
   readonly reads: number;
   readonly live: number;
   readonly disk: number;
-  /** The most that the disk took beside twice of what was live then. */
+  /** The most that the disk took beside twice of what was live then, and without the reserve. */
   readonly beyondLive: number;
+  /** Kept aside for seals and the manifest: the most of it. */
+  readonly reserve: number;
   /** The least within the interval, of what lies between two collections. */
   readonly memory: Readonly<Record<(typeof memories)[number], number>>;
   readonly parts: number;
@@ -29,6 +32,7 @@ export interface Sample {
 }
 
 const looksInInterval = 10;
+const reserveName = "space.reserve";
 
 export interface Counted {
   readonly appends: () => number;
@@ -47,13 +51,15 @@ export class Sampler {
     this.loop.enable();
     interval.enable();
     while (!stage.isOver()) {
-      let [disk, live, beyondLive] = [0, 0, -Infinity];
+      let [disk, live, beyondLive, reserve] = [0, 0, -Infinity, 0];
       const memory = { heap: Infinity, external: Infinity, rss: Infinity };
       for (let look = 0; look < looksInInterval; look++) {
         await pause(intervalMillis / looksInInterval);
         live = stage.ledger.liveBytes;
+        const kept = (await stat(join(stage.dir, reserveName)).catch(() => undefined))?.size ?? 0;
         disk = await bytesOf(stage.dir);
-        beyondLive = Math.max(beyondLive, disk - 2 * live);
+        beyondLive = Math.max(beyondLive, disk - kept - bounds.diskTimesLive * live);
+        reserve = Math.max(reserve, kept);
         const { heapUsed, external, rss } = process.memoryUsage();
         memory.heap = Math.min(memory.heap, heapUsed);
         memory.external = Math.min(memory.external, external);
@@ -70,6 +76,7 @@ export class Sampler {
         live,
         disk,
         beyondLive,
+        reserve,
         memory,
         parts: manifest_parts,
         seals,

@@ -31,10 +31,13 @@ export const fullLoad: SoakSettings = {
 
 /** What a run is held to. */
 export const bounds = {
-  /** Files of the store: so many times what reads can give … */
+  /** Files of the store but the reserve: so many times what reads can give … */
   diskTimesLive: 2,
   /** … and so many generations. */
   diskGenerations: 3,
+  /** The reserve, which is as large whatever is live: so many generations, and so many bytes. */
+  reserveGenerations: 2,
+  reserveBytes: MIB,
   /** A timer is late by so much more than in an idle loop, p99. */
   loopMillis: 5,
   /** Memory rises over the second half of a run by no more than this share of what it is, or so many bytes, whichever is more. */

@@ -47,6 +47,7 @@ const known = {
   encryption: true,
   maxInFlightBytes: true,
   reserveBytes: true,
+  sealReserveBytes: true,
   manifestRetain: true,
   background: true,
   historyRevisions: true,

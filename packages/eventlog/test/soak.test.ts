@@ -69,6 +69,7 @@ describe("what a soak is held to", () => {
     live: 100 * MIB,
     disk: 150 * MIB,
     beyondLive: -50 * MIB,
+    reserve: 17 * MIB,
     memory: { heap: (40 + (index % 5)) * MIB, external: 100 * MIB, rss: 500 * MIB },
     parts: 5,
     seals: 1,
@@ -103,6 +104,10 @@ describe("what a soak is held to", () => {
     }
     const warm = outcome(({ memory }, index) => ({ memory: { ...memory, heap: Math.min(index, 45) * MIB } }));
     expect(broken(warm)).toEqual([]);
+  });
+
+  test("is broken by a reserve that is larger than stated, or isn't there", () => {
+    for (const reserve of [17 * MIB + 1, 0]) expect(broken(outcome(() => ({ reserve })))).toEqual(["reserve"]);
   });
 
   test("is broken by one moment of a disk that is too full, and by a loop that is late", () => {

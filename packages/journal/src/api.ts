@@ -1,3 +1,4 @@
+import type { EhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 
 /**
@@ -194,6 +195,13 @@ export interface Journal extends JournalReader {
    * `dropBefore`, where it would stay until that segment is full.
    */
   roll(): Promise<void>;
+  /**
+   * From now on the journal takes no more of the disk, until `growAgain()`: what it has written as zeros is still used, and beyond it
+   * appends are NO_SPACE, with `reason` as the cause. Resolves when no zeros are being written any more. For who keeps room for something
+   * else on the same disk.
+   */
+  stopGrowing(reason: EhdbError): Promise<void>;
+  growAgain(): void;
   /**
    * From now on nothing from `sequence` on is dropped, until what it returns is called: for who reads or copies it meanwhile. Drops
    * that ask for more drop what lies below.

@@ -76,6 +76,8 @@ export class OpenJournal extends LogReader implements Journal {
   #past: WriterTotals = noTotals;
   /** The first sequences that somebody holds. */
   readonly #holds: Set<{ readonly first: number }> = new Set();
+  /** Why the journal takes no more of the disk, while that is so. */
+  #growthStopped: EhdbError | undefined;
   #counts = { reopens: 0, segmentsRemoved: 0, removeErrors: 0 };
   /** Drops and reopens run one after another. */
   #serial: Promise<unknown> = Promise.resolve();
@@ -221,6 +223,16 @@ export class OpenJournal extends LogReader implements Journal {
     return await this.#oneByOne(() => this.#drop(lowWater.sequence, lowWater.epoch));
   }
 
+  async stopGrowing(reason: EhdbError): Promise<void> {
+    this.#growthStopped = reason;
+    await this.#writer?.space.stopGrowing(reason);
+  }
+
+  growAgain(): void {
+    this.#growthStopped = undefined;
+    this.#writer?.space.growAgain();
+  }
+
   async roll(): Promise<void> {
     await this.#oneByOne(async () => {
       const { writer } = this;
@@ -309,6 +321,7 @@ export class OpenJournal extends LogReader implements Journal {
       assertUntouched: (writers) => assertUntouched(this.host, [this.#lock, ...writers]),
       poisoned: () => this.changes.announce(),
     });
+    if (this.#growthStopped !== undefined) void this.#writer.space.stopGrowing(this.#growthStopped);
   }
 
   #started(segment: Segment): void {

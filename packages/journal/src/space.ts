@@ -49,6 +49,8 @@ export class Space {
   #working: Promise<void> | undefined;
   #retry: Timer | undefined;
   #retired: SegmentWriter[] = [];
+  /** Why nothing more is taken from the disk, while that is so. */
+  #stopped: unknown;
   #ended = false;
 
   constructor(context: WriteContext, segmentBytes: number, filling: SegmentWriter, nextId: number, hooks: SpaceHooks) {
@@ -108,6 +110,18 @@ export class Space {
   tryAgain(): void {
     this.#again = true;
     this.#work();
+  }
+
+  /** From now on there is no more room than there is. Resolves when nothing is being made any more. */
+  async stopGrowing(reason: unknown): Promise<void> {
+    this.#stopped = reason;
+    await this.#working;
+  }
+
+  growAgain(): void {
+    if (this.#stopped === undefined) return;
+    this.#stopped = undefined;
+    this.tryAgain();
   }
 
   /** A full segment: its file is closed as soon as nothing works on it. */
@@ -183,6 +197,11 @@ export class Space {
     await clock.yield();
     for (let isDone = true; !this.#ended && (isDone || this.#again || this.#wanted > 0);) {
       this.#again = false;
+      if (this.#stopped !== undefined) {
+        isDone = false;
+        this.#refuse(this.#stopped);
+        continue;
+      }
       try {
         isDone = await this.#step();
         if (isDone || this.blocked !== undefined) this.#unblock();
@@ -201,17 +220,22 @@ export class Space {
     this.#hooks.roomMade();
   }
 
+  /** Whoever waits for room is told why there is none. */
+  #refuse(reason: unknown): void {
+    if (this.#wanted === 0) return;
+    this.#wanted = 0;
+    this.blocked = reason;
+    this.#hooks.roomMade();
+  }
+
   /** Does the next thing that is due; false when nothing is. */
   async #step(): Promise<boolean> {
     if (this.#wanted > 0) {
       try {
         await this.#meetNeed(this.#wanted);
       } catch (error) {
-        this.#wanted = 0;
-        if (mayPass(error)) {
-          this.blocked = error;
-          this.#hooks.roomMade();
-        }
+        if (mayPass(error)) this.#refuse(error);
+        else this.#wanted = 0;
         throw error;
       }
       // Whoever still waits asks again.

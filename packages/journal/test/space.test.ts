@@ -1,3 +1,4 @@
+import { EhdbError } from "@ehdb/contracts";
 import { describe, expect, it } from "vitest";
 import { simulatedHost } from "@ehdb/host";
 import type { Files, SimulatedHost } from "@ehdb/host";
@@ -54,6 +55,50 @@ describe("on a full disk", () => {
     await host.advance(250);
     expect(journal.state).toBe("open");
     expect(await journal.appendDurable(bytes(20 * KIB))).toBe(last + 1);
+    await journal.close();
+  });
+
+  it("takes no more of the disk while it's told not to, and goes on afterwards, also over a reopen", async () => {
+    const { host, journal } = await stage();
+    const reason = new EhdbError("NO_SPACE", "somebody needs the rest");
+    await journal.stopGrowing(reason);
+    const before = journal.stats().preallocatedBytes;
+    let last = await fillUp({ host, journal });
+    expect(last).toBeGreaterThan(20);
+    await host.advance(1000);
+    expect(journal.stats().preallocatedBytes).toBe(before);
+    expect(journal.state).toBe("no-space");
+    await expect(journal.appendDurable(bytes(20 * KIB))).rejects.toMatchObject({ code: "NO_SPACE", cause: reason });
+    journal.growAgain();
+    await host.settle();
+    expect([journal.state, await journal.appendDurable(bytes(20 * KIB))]).toEqual(["open", ++last]);
+    await journal.stopGrowing(reason);
+    host.failNext("dataSync", "EIO", /segment/);
+    await journal.appendDurable(bytes(10)).catch(() => undefined);
+    await journal.reopen();
+    await fillUp({ host, journal });
+    expect(journal.state).toBe("no-space");
+    journal.growAgain();
+    await host.settle();
+    expect(journal.state).toBe("open");
+    await journal.close();
+  });
+
+  it("has told to take no more only when no zeros are being written any more", async () => {
+    const { host, journal } = await stage();
+    const held = host.hold(["preallocate"], /segment/);
+    await fill(journal, 40, 20 * KIB);
+    let isStopped = false;
+    const stopping = journal.stopGrowing(new EhdbError("NO_SPACE", "somebody needs the rest")).then(() => {
+      isStopped = true;
+    });
+    await host.settle();
+    expect(isStopped).toBe(false);
+    held.release();
+    await stopping;
+    const { preallocate } = host.operations;
+    await fillUp({ host, journal });
+    expect(host.operations.preallocate).toBe(preallocate);
     await journal.close();
   });
 

@@ -59,6 +59,7 @@ export const countNames = [
   "seals",
   "sealFailures",
   "sealCalls",
+  "sealsOnReserve",
   "coldLoads",
   "flushes",
   "readies",

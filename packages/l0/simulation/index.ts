@@ -100,6 +100,7 @@ async function mergeAtLast(run: Run, engine: DurableEngine): Promise<void> {
   };
   for (let failures = 0; ; failures++) {
     try {
+      if (engine.state === "poisoned") await engine.reopen();
       await engine.runPendingMerges();
       return;
     } catch (error) {
@@ -137,6 +138,7 @@ export const simulation: Simulation = {
     "cutCommits",
     "seals",
     "sealFailures",
+    "sealsOnReserve",
     "coldLoads",
     "crashInMerge",
     "merges",

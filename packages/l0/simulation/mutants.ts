@@ -306,7 +306,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what a crash left of parts stays",
     file: "open-engine.ts",
-    find: "    await sealed.reclaimAtOpen();\n",
+    find: "  await sealed.reclaimAtOpen();\n",
     replace: "",
     seeds: 100,
   },
@@ -359,5 +359,12 @@ export const mutants: readonly Mutant[] = [
     find: "if (!isResumed || hasGiven) {",
     replace: "if (!isResumed || hasGiven || revision > 0) {",
     seeds: 2000,
+  },
+  {
+    name: "the reserve isn't given up for seals",
+    file: "sealed.ts",
+    find: "(write) => this.#reserve.use(write)",
+    replace: "(write) => write()",
+    seeds: 600,
   },
 ];

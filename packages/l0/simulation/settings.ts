@@ -9,6 +9,9 @@ const MIB = 1024 * KIB;
 /** What kind of trouble a run meets, besides crashes. */
 export type Trouble = "none" | "no space" | "failed syncs" | "failed writes" | "failed reads" | "all";
 
+/** Enough for what waits to be sealed, unless payloads are large. */
+export const sealReserveBytes: number = 512 * KIB;
+
 /** How large payloads are. `large` fills generations by their bytes, the others by their commits. */
 export type Scale = "small" | "mixed" | "large";
 
@@ -56,6 +59,7 @@ export function drawSettings(random: Random): Settings {
       compression: random.chance(0.25) ? "deflate" : "none",
       maxInFlightBytes: random.pick([MIB, 4 * MIB]),
       reserveBytes: random.pick([0, 64 * KIB]),
+      sealReserveBytes: random.pick([0, sealReserveBytes, sealReserveBytes]),
       background: random.chance(0.7),
       historyRevisions: random.pick([0, 3, 16_384]),
       manifestRetain: random.pick([1, 2, 32]),

@@ -3,6 +3,7 @@ import { codeOf, inspect } from "./context.ts";
 import type { Work } from "./context.ts";
 import { fill } from "./opening.ts";
 import { merge, raiseFloor, scavenge } from "./merging.ts";
+import { sealOnFullDisk } from "./full-disk.ts";
 import { useSnapshot } from "./snapshots.ts";
 import { excuse } from "./writers.ts";
 
@@ -71,6 +72,7 @@ async function trouble(work: Work): Promise<void> {
   if (kind === "all" && random.chance(0.3))
     host.failNext(random.pick(["rename", "remove", "syncDirectory", "create", "list", "job"] as const));
   if (kind !== "no space" && kind !== "all") return;
+  if (random.chance(0.8)) await sealOnFullDisk(work);
   const room = random.pick([0, random.between(0, 20_000), random.between(0, 1_500_000)]);
   await stage.step("filling the disk", async () => await fill(run, room));
   if (random.chance(0.3)) return;

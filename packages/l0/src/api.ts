@@ -32,6 +32,11 @@ export interface EngineOptions {
   readonly maxInFlightBytes?: number;
   /** Space kept aside so that recovery can finish on a full disk. Default 1 MiB. */
   readonly reserveBytes?: number;
+  /**
+   * Space kept aside so that seals and the manifest can finish on a full disk: 0 to 1 GiB, default twice `sealMaxBytes`, and 1 MiB.
+   * While the disk has no room for it, the store takes in only what the journal has room for already. 0: seals then wait for space.
+   */
+  readonly sealReserveBytes?: number;
   /** Old manifests that are kept; 0 keeps all. Default 32. */
   readonly manifestRetain?: number;
   /**
@@ -225,6 +230,10 @@ export interface EngineStats {
   readonly pins_expired: number;
   /** Parts that were merged and that a pin still keeps. */
   readonly parts_retired: number;
+  /** What is kept aside on disk for a full one; less than asked for while it's being made, or the disk is full. */
+  readonly reserve_bytes: number;
+  /** Counter: writes of seals and of the manifest that were done with it. */
+  readonly reserve_used: number;
   readonly unsealed_generations: number;
   readonly unsealed_bytes: number;
   readonly block_cache_bytes: number;

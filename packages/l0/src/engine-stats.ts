@@ -29,7 +29,7 @@ export interface Counted {
 }
 
 export function engineStats({ opened, state, run, counters, errors, pins, gauges }: Counted): EngineStats {
-  const { sealed, options, journal } = opened;
+  const { sealed, options, journal, reserve } = opened;
   const manifest = sealed.manifestStats;
   const { cache, counts: lookups = noLookups() } = sealed.context;
   const { generations } = run.store.view;
@@ -58,6 +58,8 @@ export function engineStats({ opened, state, run, counters, errors, pins, gauges
     oldest_pin_seconds: pins.counts.oldestMillis / 1000,
     pins_expired: pins.counts.expired,
     parts_retired: pins.waiting,
+    reserve_bytes: reserve.bytes,
+    reserve_used: reserve.used,
     unsealed_generations: generations.length,
     unsealed_bytes: sum(generations.map(({ chunks }) => chunks.bytes)),
     block_cache_bytes: cache.stats.bytes,

@@ -46,6 +46,7 @@ import { Pins } from "./pins.ts";
 import type { ReadContext } from "./read-context.ts";
 import { countedBatches } from "./reading.ts";
 import type { Recovered } from "./recovery.ts";
+import type { Reserve } from "./reserve.ts";
 import { Run } from "./run.ts";
 import { checkLimits, floorFor } from "./retention.ts";
 import type { Sealed } from "./sealed.ts";
@@ -60,6 +61,7 @@ export interface Opened {
   readonly options: ResolvedOptions;
   readonly journal: Journal;
   readonly sealed: Sealed;
+  readonly reserve: Reserve;
   readonly recovered: Recovered;
   readonly hash: ContentHash;
   /** Recovers again, after the journal has. */
@@ -83,6 +85,7 @@ export class OpenEngine implements DurableEngine {
   #damage: EhdbError | undefined;
   /** A reopen is under way, or failed: the journal may be open again before what rests on it is. */
   #isBehind = false;
+  #isReadOnly = false;
   #reopening: Promise<EngineRecovery> | undefined;
   #closing: Promise<CloseReport> | undefined;
 
@@ -112,6 +115,7 @@ export class OpenEngine implements DurableEngine {
   get state(): EngineState {
     if (this.#closing !== undefined) return "closed";
     if (this.#damage !== undefined) return "corrupt";
+    if (this.#isReadOnly) return "read-only";
     const { state } = this.#opened.journal;
     return this.#isBehind && (state === "open" || state === "no-space") ? "poisoned" : state;
   }
@@ -364,9 +368,10 @@ export class OpenEngine implements DurableEngine {
   }
 
   #begin(recovered: Recovered): Run {
-    const { options, journal, sealed, hash } = this.#opened;
+    const { options, journal, sealed, reserve, hash } = this.#opened;
+    this.#isReadOnly = recovered.isReadOnly;
     this.#counters.recovered_active_records += recovered.report.replayedRecords;
-    return new Run(options, journal, sealed, recovered, this.#counters, this.#pins, hash, {
+    return new Run(options, journal, sealed, recovered, this.#counters, this.#pins, hash, reserve, {
       // Not whether it's closed: what was called before a close is still taken in.
       assertOpen: () => {
         if (this.#damage !== undefined) throw this.#damage;
@@ -384,7 +389,7 @@ export class OpenEngine implements DurableEngine {
   }
 
   async #reopen(): Promise<EngineRecovery> {
-    const { journal, recoverAgain } = this.#opened;
+    const { journal, reserve, recoverAgain } = this.#opened;
     const before = this.#run;
     this.#isBehind = true;
     const message =
@@ -392,6 +397,7 @@ export class OpenEngine implements DurableEngine {
     const reason = new EhdbError("POISONED", message, { dir: this.dir });
     this.#line.rejectAll(reason);
     await before.end(reason);
+    await reserve.stop();
     await journal.reopen();
     const recovered = await recoverAgain(before.store.view.partsVersion + 1);
     this.#run = this.#begin(recovered);
@@ -411,6 +417,7 @@ export class OpenEngine implements DurableEngine {
     await this.#run.acknowledgements.quiet();
     await this.#run.sealBeforeClose();
     await this.#run.end(closed);
+    await this.#opened.reserve.stop();
     this.#pins.close();
     const report = await this.#opened.journal.close();
     await this.#opened.sealed.close();

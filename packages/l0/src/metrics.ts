@@ -51,6 +51,8 @@ export const metrics: Readonly<Record<Exclude<keyof EngineStats, "errors">, read
   oldest_pin_seconds: ["gauge", "Age of the oldest of them."],
   pins_expired: ["counter", "Reads and snapshots that stood still for too long and were let go."],
   parts_retired: ["gauge", "Merged parts that only they still need."],
+  reserve_bytes: ["gauge", "Bytes kept aside on disk for a full one."],
+  reserve_used: ["counter", "Writes of seals and of the manifest that needed what is kept aside."],
   unsealed_generations: ["gauge", "Generations in memory."],
   unsealed_bytes: ["gauge", "Bytes of generations in memory."],
   uploads: ["counter", "Parts copied elsewhere. Stays 0 until there is replication."],

@@ -8,7 +8,7 @@ import { loadContentHash } from "./content-hash.ts";
 import { countingDoor } from "./counting-door.ts";
 import { OpenEngine } from "./engine.ts";
 import { epochOfCopy, findCopyMark } from "./manifest/copy-mark.ts";
-import { diskError, isAbsent } from "./manifest/disk-error.ts";
+import { diskError, isAbsent, isNoSpace } from "./manifest/disk-error.ts";
 import { openManifest } from "./manifest/manifest.ts";
 import type { Manifest } from "./manifest/manifest.ts";
 import { resolveOptions } from "./options.ts";
@@ -17,6 +17,7 @@ import { noLookups } from "./part/lookup-counts.ts";
 import { PartHandles } from "./part/part-handles.ts";
 import { datasetsFor, recover } from "./recovery.ts";
 import type { Recovered } from "./recovery.ts";
+import { Reserve } from "./reserve.ts";
 import { Sealed } from "./sealed.ts";
 
 /**
@@ -32,19 +33,15 @@ export async function openEngine(options: EngineOptions): Promise<DurableEngine>
   let manifest: Manifest | undefined;
   let handles: PartHandles | undefined;
   try {
-    const { host, dir, manifestRetain: retain, encryption, blockCacheBytes } = resolved;
+    const { host, dir, manifestRetain: retain, encryption, blockCacheBytes, sealReserveBytes } = resolved;
     manifest = await openManifest({ host, dir, retain, epoch: journal.epoch });
     if (manifest.isCopy && copied.failure !== undefined) throw copied.failure;
     handles = new PartHandles(host.files);
-    const sealed = new Sealed(resolved, manifest, {
-      handles,
-      cache: new BlockCache(blockCacheBytes),
-      counts: noLookups(),
-      encryption,
-    });
-    const opened = { options: resolved, journal, sealed, hash };
-    const recoverFrom = (partsVersion: number): Promise<Recovered> =>
-      recoverStore(resolved, journal, sealed, partsVersion);
+    const cache = new BlockCache(blockCacheBytes);
+    const reserve = new Reserve(host, dir, sealReserveBytes, journal);
+    const sealed = new Sealed(resolved, manifest, { handles, cache, counts: noLookups(), encryption }, reserve);
+    const opened = { options: resolved, journal, sealed, reserve, hash };
+    const recoverFrom = (partsVersion: number): Promise<Recovered> => recoverStore(resolved, opened, partsVersion);
     const engine = new OpenEngine({ ...opened, recovered: await recoverFrom(0), recoverAgain: recoverFrom });
     return countingDoor<DurableEngine>(engine, engine.errors.add, ["commit"]);
   } catch (error) {
@@ -91,8 +88,7 @@ async function refuseJournal({ host, dir }: ResolvedOptions): Promise<void> {
 /** What stands in parts and journal, in memory; and in the manifest, that another epoch has begun. */
 async function recoverStore(
   options: ResolvedOptions,
-  journal: Journal,
-  sealed: Sealed,
+  { journal, sealed, reserve }: { readonly journal: Journal; readonly sealed: Sealed; readonly reserve: Reserve },
   partsVersion: number,
 ): Promise<Recovered> {
   const { host, datasets: specs } = options;
@@ -104,10 +100,17 @@ async function recoverStore(
   );
   // Without the next position: what isn't sealed gets its positions again when it's replayed.
   const datasets = [...recovered.store.byId.values()].map(({ identity, cuts }) => ({ ...identity, cuts }));
-  if (journal.state !== "read-only") {
+  if (recovered.isReadOnly) return recovered;
+  await reserve.look();
+  try {
     await sealed.begin({ datasets });
-    await sealed.reclaimAtOpen();
+  } catch (error) {
+    // Of a store that isn't there yet nothing can be read.
+    if (sealed.isNew || !isNoSpace(error)) throw error;
+    return { ...recovered, isReadOnly: true };
   }
+  await sealed.reclaimAtOpen();
+  await reserve.keep();
   return recovered;
 }
 

@@ -21,6 +21,7 @@ export interface ResolvedOptions extends Fullness {
   readonly encryption: KeyRing | undefined;
   readonly maxInFlightBytes: number;
   readonly reserveBytes: number;
+  readonly sealReserveBytes: number;
   readonly manifestRetain: number;
   readonly background: boolean;
   readonly historyRevisions: number;
@@ -43,6 +44,7 @@ const known = [
   "encryption",
   "maxInFlightBytes",
   "reserveBytes",
+  "sealReserveBytes",
   "manifestRetain",
   "background",
   "historyRevisions",
@@ -61,12 +63,13 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
   const { whole, oneOf, flag } = optionReader(options);
   if (typeof options.dir !== "string" || options.dir === "")
     throw invalidOption("dir", options.dir, "the path of a directory");
+  const sealMaxBytes = whole("sealMaxBytes", 8 * MIB, 64 * KIB, 256 * MIB);
   return {
     dir: resolve(options.dir),
     datasets: checkDatasets(options.datasets),
     host: hostOf(options.host),
     durability: oneOf("durability", ["sync", "batch", "async"], "sync"),
-    sealMaxBytes: whole("sealMaxBytes", 8 * MIB, 64 * KIB, 256 * MIB),
+    sealMaxBytes,
     sealMaxCommits: whole("sealMaxCommits", 65_536, 1, 2 ** 24),
     sealMaxAgeSeconds:
       options.sealMaxAgeSeconds === undefined ? undefined : whole("sealMaxAgeSeconds", 0, 1, mostAgeSeconds),
@@ -76,6 +79,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     encryption: keyRing(options.encryption),
     maxInFlightBytes: options.maxInFlightBytes ?? DEFAULT_IN_FLIGHT_BYTES,
     reserveBytes: options.reserveBytes ?? MIB,
+    sealReserveBytes: whole("sealReserveBytes", reserveFor(sealMaxBytes), 0, GIB),
     manifestRetain: whole("manifestRetain", 32, 0, 1_000_000),
     background: flag("background", true),
     historyRevisions: whole("historyRevisions", 16_384, 0, Number.MAX_SAFE_INTEGER),
@@ -84,6 +88,9 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     lockTimeoutMillis: options.lockTimeoutMillis ?? 0,
   };
 }
+
+/** The parts of a full generation, with their indexes as large again, and a manifest of some ten thousand parts. */
+const reserveFor = (sealMaxBytes: number): number => Math.min(GIB, 2 * sealMaxBytes + MIB);
 
 export function checkDatasets(specs: unknown): readonly DatasetSpec[] {
   if (!Array.isArray(specs) || specs.length === 0) {

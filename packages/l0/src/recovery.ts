@@ -18,6 +18,8 @@ export interface Recovered {
   /** Engine time of the last commit; 0 when there is none. */
   readonly time: number;
   readonly report: EngineRecovery;
+  /** The disk was full, and nothing may be written. */
+  readonly isReadOnly: boolean;
 }
 
 export interface RecoveryContext {
@@ -60,7 +62,7 @@ export async function recover(context: RecoveryContext, state: ManifestState): P
     replayedCommits: accepted - sealedThrough,
     millis: host.clock.monotonic() - begun,
   };
-  return { store, time, report };
+  return { store, time, report, isReadOnly: journal.state === "read-only" };
 }
 
 /** Those of the store, and those that are new to it, with the numbers they get. */

@@ -15,6 +15,7 @@ import { Merger } from "./merger.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Pins } from "./pins.ts";
 import type { Recovered } from "./recovery.ts";
+import type { Reserve } from "./reserve.ts";
 import type { Sealed } from "./sealed.ts";
 import { Sealer } from "./sealer.ts";
 import type { Store } from "./store.ts";
@@ -51,6 +52,7 @@ export class Run implements CommitContext {
   readonly imports: Imports;
   readonly #options: ResolvedOptions;
   readonly #hooks: RunHooks;
+  readonly #isReadOnly: boolean;
   #ageTimer: Timer | undefined;
 
   constructor(
@@ -61,12 +63,14 @@ export class Run implements CommitContext {
     counters: Counters,
     pins: Pins,
     hash: ContentHash,
+    reserve: Reserve,
     hooks: RunHooks,
   ) {
     const { host, dedupeWindow, sealMaxBytes } = options;
     const { store } = recovered;
     this.#options = options;
     this.#hooks = hooks;
+    this.#isReadOnly = recovered.isReadOnly;
     this.journal = journal;
     this.store = store;
     this.counters = counters;
@@ -83,7 +87,7 @@ export class Run implements CommitContext {
       dedupeWindow,
       historyRevisions: options.historyRevisions,
       isBackground: options.background,
-      isStopped: () => hooks.state() !== "open",
+      isStopped: () => hooks.state() !== "open" || reserve.isShort,
     });
     this.sealer = new Sealer({
       host,
@@ -95,6 +99,8 @@ export class Run implements CommitContext {
       sealMaxBytes,
       pins,
       merger: this.merger,
+      reserve,
+      isReadOnly: recovered.isReadOnly,
       damaged: hooks.damaged,
     });
     this.imports = new Imports({
@@ -110,6 +116,7 @@ export class Run implements CommitContext {
       seal: (revision) => this.#sealThrough(revision, sealed),
       hash,
     });
+    reserve.onWhole = () => this.merger.schedule();
     // Each open that committed left a segment: short lives must not make the next open longer and longer.
     if (journal.recovery.segments > mostSegments) this.freeze();
     this.#watchAge();
@@ -160,7 +167,7 @@ export class Run implements CommitContext {
   async sealBeforeClose(): Promise<void> {
     const { store, sealer, journal } = this;
     const left = { sealMaxBytes: mostLeftBytes, sealMaxCommits: mostLeftCommits };
-    if (journal.state !== "open" || !(store.frozenCount > 0 || isFull(store.active, left))) return;
+    if (this.#isReadOnly || journal.state !== "open" || !(store.frozenCount > 0 || isFull(store.active, left))) return;
     this.freeze();
     try {
       while (store.frozenCount > 0) await sealer.progress();

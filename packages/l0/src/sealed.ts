@@ -11,6 +11,7 @@ import { mergeParts } from "./merge-job.ts";
 import type { NamedPart } from "./merge-job.ts";
 import type { DatasetMeta, ManifestEdit, PartMeta } from "./meta.ts";
 import type { ResolvedOptions } from "./options.ts";
+import type { Reserve } from "./reserve.ts";
 import { LogPart } from "./part/log-part.ts";
 import { MapPart } from "./part/map-part.ts";
 import type { PartContext } from "./part/part-file.ts";
@@ -42,6 +43,8 @@ export interface MergeResult {
   readonly loss: Loss;
 }
 
+type RunWrite = (write: () => Promise<void>) => Promise<void>;
+
 /** What a part is made from, and what is wrong with what came of it, in words. */
 type Content = readonly [
   dataset: Dataset,
@@ -65,15 +68,17 @@ export class Sealed {
   readonly #options: ResolvedOptions;
   readonly #manifest: Manifest;
   readonly #context: PartContext;
+  readonly #reserve: Reserve;
   /** Parts that no manifest names and whose files have a reason: being made, or still read. */
   readonly #unnamed: Set<number> = new Set();
   /** Parts of edits that failed. */
   readonly #doubtful: number[] = [];
 
-  constructor(options: ResolvedOptions, manifest: Manifest, context: PartContext) {
+  constructor(options: ResolvedOptions, manifest: Manifest, context: PartContext, reserve: Reserve) {
     this.#options = options;
     this.#manifest = manifest;
     this.#context = context;
+    this.#reserve = reserve;
   }
 
   get state(): ManifestState {
@@ -98,6 +103,11 @@ export class Sealed {
     return this.#context;
   }
 
+  /** There was no store before this open. */
+  get isNew(): boolean {
+    return this.#manifest.isNew;
+  }
+
   get manifestStats(): ManifestStats {
     return this.#manifest.stats();
   }
@@ -110,12 +120,14 @@ export class Sealed {
   /** Starts to write: see `Manifest.begin`. */
   async begin(edit: ManifestEdit): Promise<void> {
     const parts = join(this.#options.dir, "parts");
-    try {
-      await this.#host.files.makeDirectory(parts);
-    } catch (error) {
-      throw diskError(error, "Making the directory of parts", parts);
-    }
-    await this.#manifest.begin(edit);
+    await this.#reserve.use(async () => {
+      try {
+        await this.#host.files.makeDirectory(parts);
+      } catch (error) {
+        throw diskError(error, "Making the directory of parts", parts);
+      }
+      await this.#manifest.begin(edit);
+    });
     this.changed();
   }
 
@@ -123,7 +135,7 @@ export class Sealed {
   async record(edit: ManifestEdit): Promise<void> {
     const added = (edit.add ?? []).map(({ id }) => id);
     try {
-      await this.#manifest.append(edit);
+      await this.#reserve.use(() => this.#manifest.append(edit));
     } catch (error) {
       this.#doubtful.push(...added);
       throw error;
@@ -135,31 +147,33 @@ export class Sealed {
 
   /** Builds a dataset's part from generations in another thread, writes and syncs it. Its name isn't durable yet. */
   writePart(dataset: Dataset, group: readonly Generation[]): Promise<LogPart | MapPart> {
-    return this.#writeOrRemove(dataset, group.map(frozen), (meta) => differenceOf(meta, dataset, group));
+    const content: Content = [dataset, group.map(frozen), (meta) => differenceOf(meta, dataset, group)];
+    return this.#writeOrRemove(content, (write) => this.#reserve.use(write));
   }
 
-  /** The same of what is imported. */
+  /** The same of what is imported, which mustn't use the reserve. */
   async writeImported(dataset: Dataset, filling: PartFilling): Promise<LogPart> {
     const { records, lastSort } = filling;
-    const part = await this.#writeOrRemove(dataset, [filling.frozen()], (meta) =>
+    const differenceOfImported = (meta: PartMeta): string | undefined =>
       meta.records === records && meta.lastSort === lastSort
         ? undefined
-        : `it has ${meta.records} records up to position ${meta.lastSort}, and ${records} up to ${lastSort} were imported`,
-    );
+        : `it has ${meta.records} records up to position ${meta.lastSort}, and ${records} up to ${lastSort} were imported`;
+    this.#reserve.assertToSpare("importing");
+    const part = await this.#writeOrRemove([dataset, [filling.frozen()], differenceOfImported], (write) => write());
     return part as LogPart;
   }
 
-  async #writeOrRemove(...content: Content): Promise<LogPart | MapPart> {
+  async #writeOrRemove(content: Content, run: RunWrite): Promise<LogPart | MapPart> {
     const id = this.#takeId();
     try {
-      return await this.#buildPart(id, ...content);
+      return await this.#buildPart(id, content, run);
     } catch (error) {
       await this.#removeFile(id);
       throw error;
     }
   }
 
-  async #buildPart(id: number, ...[dataset, generations, difference]: Content): Promise<LogPart | MapPart> {
+  async #buildPart(id: number, [dataset, generations, difference]: Content, run: RunWrite): Promise<LogPart | MapPart> {
     const { compression, encryption } = this.#options;
     const bytes = await this.#host.workers.run(sealPart, {
       generations,
@@ -180,7 +194,7 @@ export class Sealed {
         part: id,
         dataset: dataset.name,
       });
-    await this.#write(this.#path(id), bytes);
+    await run(() => this.#write(this.#path(id), bytes));
     return this.#part(meta);
   }
 
@@ -188,6 +202,7 @@ export class Sealed {
   async mergeParts(dataset: Dataset, request: MergeRequest): Promise<MergeResult> {
     const { compression, encryption, host, dir } = this.#options;
     const { inputs, older, erasers, firstKnownSort, gate } = request;
+    this.#reserve.assertToSpare("merging");
     const id = this.#takeId();
     const failures = this.syncFailures;
     const highest = Math.max(...inputs.map(({ meta }) => meta.level));
@@ -309,14 +324,18 @@ export class Sealed {
     return new (isLog ? LogPart : MapPart)(this.#context, this.#path(meta.id), meta);
   }
 
+  /** Leaves no file behind when it fails: its blocks may be what the next try is in want of. */
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     const file = await this.#host.files.open(path, "create");
     try {
       for (let at = 0; at < bytes.length; at += sliceBytes) await file.write(bytes.subarray(at, at + sliceBytes), at);
       await file.dataSync();
-    } finally {
+    } catch (error) {
       await file.close();
+      await this.#host.files.remove(path).catch(() => undefined);
+      throw error;
     }
+    await file.close();
   }
 }
 

@@ -11,6 +11,7 @@ import type { LogPart } from "./part/log-part.ts";
 import type { MapPart } from "./part/map-part.ts";
 import type { Merger } from "./merger.ts";
 import type { Pins } from "./pins.ts";
+import type { Reserve } from "./reserve.ts";
 import type { Sealed } from "./sealed.ts";
 import type { Store } from "./store.ts";
 
@@ -30,6 +31,8 @@ export interface SealerContext {
   readonly sealMaxBytes: number;
   readonly pins: Pins;
   readonly merger: Merger;
+  readonly reserve: Reserve;
+  readonly isReadOnly: boolean;
   /** Nothing can be sealed any more. */
   readonly damaged: (damage: EhdbError) => void;
 }
@@ -60,8 +63,8 @@ export class Sealer {
   /** Something was frozen. */
   schedule(): void {
     if (this.#end !== undefined || this.#running !== undefined || this.#retry !== undefined) return;
-    const { store, journal } = this.#context;
-    if (store.frozenCount === 0 || journal.state === "read-only") return;
+    const { store, isReadOnly } = this.#context;
+    if (store.frozenCount === 0 || isReadOnly) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
       this.#wake();
@@ -98,14 +101,19 @@ export class Sealer {
   async #run(): Promise<void> {
     try {
       const group = this.#group();
-      const { journal, merger } = this.#context;
+      const { journal, merger, reserve } = this.#context;
       await journal.durable((group.at(-1) as Generation).lastRevision);
       if (this.#end !== undefined) return;
-      const done = merger.goBefore();
+      const letMerge = merger.goBefore();
+      const letReserve = reserve.holdOff();
       try {
         await this.#seal(group);
+        letReserve();
+      } catch (error) {
+        letReserve(error);
+        throw error;
       } finally {
-        done();
+        letMerge();
       }
       merger.schedule();
       this.#failure = undefined;

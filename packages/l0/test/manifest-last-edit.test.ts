@@ -10,13 +10,33 @@ import { all } from "./reader-ledger.ts";
 
 /** What leaves the last edit of the manifest. */
 const works = {
-  "a merge that erased": (engine: DurableEngine) => engine.scavenge(),
-  "a raised floor": (engine: DurableEngine) => engine.raiseFloor("events", 5),
-  "a seal whose commits are in the journal too": async (engine: DurableEngine) => {
+  "a merge that erased": closed((engine) => engine.scavenge()),
+  "a raised floor": closed((engine) => engine.raiseFloor("events", 5)),
+  "a seal whose commits are in the journal too": async (engine: DurableEngine, host: SimulatedHost) => {
     await engine.commit((batch) => batch.append("events", "b", Buffer.from("sealed")));
-    await engine.seal();
+    return await sealedAndNotDropped(engine, host);
   },
 } as const;
+
+type Work = (engine: DurableEngine, host: SimulatedHost) => Promise<SimulatedHost>;
+
+function closed(work: (engine: DurableEngine, host: SimulatedHost) => Promise<unknown>): Work {
+  return async (engine, host) => {
+    await work(engine, host);
+    await engine.close();
+    return host;
+  };
+}
+
+/** The process ends after the edit's sync, and before the journal's mark by which what is sealed is dropped: that looks up an epoch first. */
+async function sealedAndNotDropped(engine: DurableEngine, host: SimulatedHost): Promise<SimulatedHost> {
+  // What is durable is stated when nothing has come for a while.
+  await host.advance(100);
+  host.hold(["read"], /segment/);
+  await engine.seal();
+  await host.settle();
+  return host.kill();
+}
 
 interface Stored {
   readonly host: SimulatedHost;
@@ -26,19 +46,18 @@ interface Stored {
   readonly from: number;
 }
 
-/** A closed store, in which unlinks weren't durable yet: the files of merged parts are there again. */
-async function stored(work: (engine: DurableEngine) => Promise<void>): Promise<Stored> {
-  const { host, engine } = await stage({ background: false });
+/** A store that nobody has open, in which unlinks weren't durable yet: the files of merged parts are there again. */
+async function stored(work: Work): Promise<Stored> {
+  const { host: first, engine } = await stage({ background: false });
   for (let number = 1; number <= 6; number++)
     await engine.commit((batch) => batch.append("events", "a", Buffer.from(`payload ${number}`)));
   await engine.seal();
   await engine.commit((batch) => batch.erase("events", "a", 4));
   await engine.seal();
-  await host.files.makeDirectory("/kept");
-  const parts = await host.files.list("/store/parts");
-  for (const name of parts) await host.files.link(`/store/parts/${name}`, `/kept/${name}`);
-  await work(engine);
-  await engine.close();
+  await first.files.makeDirectory("/kept");
+  const parts = await first.files.list("/store/parts");
+  for (const name of parts) await first.files.link(`/store/parts/${name}`, `/kept/${name}`);
+  const host = await work(engine, first);
   const left = new Set(await host.files.list("/store/parts"));
   for (const name of parts) if (!left.has(name)) await host.files.link(`/kept/${name}`, `/store/parts/${name}`);
   const { file } = await readManifest({ host, dir: "/store" });
@@ -114,22 +133,34 @@ describe.each(Object.entries(works))("with a flipped bit in the manifest's end, 
   });
 });
 
-test("a seal's edit that is lost while the journal has its commits does no harm", async () => {
+/** Six commits that are sealed, and how the store was left then; the seal's edit is damaged. */
+async function withLostSeal(leave: Work): Promise<SimulatedHost> {
   const { host, engine } = await stage({ background: false });
   for (let number = 1; number <= 6; number++)
     await engine.commit((batch) => batch.append("events", "a", Buffer.from(`payload ${number}`)));
-  // What was sealed is dropped from the journal after the edit.
-  const held = host.hold(["writeAtSync", "write"], /segment/);
-  await engine.seal();
-  const { file, edits } = await readManifest({ host, dir: "/store" });
+  const left = await leave(engine, host);
+  const { file, edits } = await readManifest({ host: left, dir: "/store" });
   expect(edits).toBe(1);
-  const crashed = host.crash("nothing");
-  held.release();
-  crashed.flipBit(file, lastByteOf(crashed, file), 3);
-  const again = await openOn(crashed);
-  expect((await all(again.log("events").scan())).length).toBe(6);
-  expect(again.recovery.replayedCommits).toBe(6);
-  await again.close();
-});
+  left.flipBit(file, left.content(file).length - 1, 3);
+  return left;
+}
 
-const lastByteOf = (host: SimulatedHost, path: string): number => host.content(path).length - 1;
+describe("a seal's edit that is lost", () => {
+  test("while the journal has its commits does no harm", async () => {
+    const again = await openOn(await withLostSeal(sealedAndNotDropped));
+    expect((await all(again.log("events").scan())).length).toBe(6);
+    expect(again.recovery.replayedCommits).toBe(6);
+    await again.close();
+  });
+
+  test("after the journal has dropped its commits is found", async () => {
+    const host = await withLostSeal(
+      closed(async (engine, machine) => {
+        await engine.seal();
+        await machine.settle();
+      }),
+    );
+    expect(await outcomeOf(shownBeside(host))).toBe("CORRUPT");
+    await expect(openOn(host)).rejects.toMatchObject({ code: "CORRUPT", message: /an edit of the manifest is lost/ });
+  });
+});

@@ -73,7 +73,7 @@ describe("space before promise", () => {
   });
 
   test("a seal that finds no room says so and is tried again, and what it holds up goes on", async () => {
-    const { host, engine } = await stage({ sealMaxCommits: 1 });
+    const { host, engine } = await stage({ sealMaxCommits: 1, sealReserveBytes: 0 });
     host.failNext("create", "ENOSPC", /\.part$/);
     await append(engine, "a");
     await host.settle();
@@ -89,7 +89,7 @@ describe("space before promise", () => {
 
 describe("after a failed sync", () => {
   test("what was on its way rejects with OUTCOME_UNKNOWN, reads go on, and a reopen tells what is there", async () => {
-    const { host, engine } = await stage();
+    const { host, engine } = await stage({ sealReserveBytes: 0 });
     await append(engine, "a");
     const { operations } = host;
     await poison(host, engine);
@@ -257,7 +257,7 @@ describe("the engine's time", () => {
 
 describe("a seal", () => {
   test("syncs parts, then their directory, then the manifest's edit; then the journal lets go", async () => {
-    const { host, engine } = await stage();
+    const { host, engine } = await stage({ sealReserveBytes: 0 });
     await append(engine, "a");
     await engine.commit((batch) => batch.put("state", "a", text("1")));
     const before = host.history.entries.at(-1)?.place ?? 0;

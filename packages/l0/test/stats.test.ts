@@ -238,10 +238,11 @@ describe("what an engine counts", () => {
 
   test("all of it is there at 0, in a new store", async () => {
     const { engine } = await stage();
-    const { errors, unsealed_generations, journal_bytes, manifest_bytes, ...rest } = engine.stats();
+    const { errors, unsealed_generations, reserve_bytes, journal_bytes, manifest_bytes, ...rest } = engine.stats();
     expect(journal_bytes).toBeGreaterThan(0);
     expect(manifest_bytes).toBeGreaterThan(0);
     expect(unsealed_generations).toBe(1);
+    expect(reserve_bytes).toBeGreaterThanOrEqual(0);
     expect(new Set(Object.values({ ...rest, ...errors }))).toEqual(new Set([0]));
   });
 });

@@ -49,6 +49,7 @@ function text(facts: StoreFacts): string {
       ["parts", facts.datasets.reduce((sum, { parts }) => sum + parts, 0), size(disk.parts)],
       ["journal segments", journal.segments.length, size(disk.journal)],
       ["manifests", manifests.length, size(disk.manifests)],
+      ["kept aside for a full disk", "", size(disk.reserve)],
       ["named by nothing", unnamed.length, size(disk.unnamed)],
     ],
   );

@@ -73,6 +73,8 @@ export interface StoreFacts {
     readonly parts: number;
     readonly journal: number;
     readonly manifests: number;
+    /** Kept aside for a full disk. */
+    readonly reserve: number;
     readonly unnamed: number;
     readonly total: number;
   };
@@ -97,7 +99,7 @@ export async function inspectStore(options: InspectStoreOptions): Promise<StoreF
   const segments = files.filter(isKind("segment"));
   const ofJournal = files.filter(({ kind }) => kind === "segment" || kind === "journal");
   const known = new Set<StoreFile>([...parts, ...manifests, ...ofJournal, ...files.filter(isKind("current"))]);
-  const unnamed = files.filter((file) => !known.has(file));
+  const unnamed = files.filter((file) => !known.has(file) && file.kind !== "reserve");
   return {
     dir,
     storeId: state.store,
@@ -113,6 +115,7 @@ export async function inspectStore(options: InspectStoreOptions): Promise<StoreF
       parts: bytesOf(parts),
       journal: bytesOf(ofJournal),
       manifests: bytesOf(manifests),
+      reserve: bytesOf(files.filter(isKind("reserve"))),
       unnamed: bytesOf(unnamed),
       total: bytesOf(files),
     },

@@ -2,11 +2,12 @@ import { join } from "node:path";
 import type { Host } from "@ehdb/host";
 import { diskError, isAbsent } from "../manifest/disk-error.ts";
 import { CURRENT } from "../manifest/layout.ts";
+import { isReserve } from "../reserve-file.ts";
 import { partIdIn } from "../part/built-part.ts";
 
 export interface StoreFile {
-  /** By its name alone: a part may be one that no manifest names. `journal`: the lock and the reserve. */
-  readonly kind: "current" | "manifest" | "part" | "segment" | "journal" | "other";
+  /** By its name alone: a part may be one that no manifest names. `journal`: the lock and the journal's own reserve. */
+  readonly kind: "current" | "manifest" | "part" | "segment" | "journal" | "reserve" | "other";
   readonly name: string;
   readonly file: string;
   readonly bytes: number;
@@ -40,6 +41,7 @@ async function namesIn(host: Host, directory: string): Promise<readonly string[]
 
 function kindInStore(name: string): StoreFile["kind"] {
   if (name === CURRENT) return "current";
+  if (isReserve(name)) return "reserve";
   return /^manifest-\d{12}$/.test(name) ? "manifest" : "other";
 }
 

@@ -32,7 +32,7 @@ describe("inspectStore", () => {
     expect(facts.disk.parts).toBe(bytes);
     const { total, unnamed, ...kinds } = facts.disk;
     expect(unnamed).toBe(0);
-    expect(total).toBe(kinds.parts + kinds.journal + kinds.manifests + 55);
+    expect(total).toBe(kinds.parts + kinds.journal + kinds.manifests + kinds.reserve + 55);
     expect(JSON.parse(JSON.stringify(facts))).toMatchObject({ storeId: facts.storeId });
     const engine = await openOn(host);
     expect(engine.storeId).toBe(facts.storeId);

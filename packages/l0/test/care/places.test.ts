@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isEhdbError, openEngine, restoreStore, salvageStore, verifyStore } from "@ehdb/l0";
+import { KIB, MIB } from "@ehdb/contracts";
+import type { SimulatedHost } from "@ehdb/host";
+import { inspectStore, isEhdbError, openEngine, restoreStore, salvageStore, verifyStore } from "@ehdb/l0";
 import type { DurableEngine } from "@ehdb/l0";
 import { built, datasets, dir, fill, openOn, partFiles, rewrite } from "./drive.ts";
 
@@ -85,26 +87,57 @@ describe("where a copy goes", () => {
   });
 });
 
-it.each([0, 8, 64, 400, 1100])(
-  "a backup or a restore with %i KiB left is refused, and leaves nothing behind",
-  async (kib) => {
+describe("on a disk with little left", () => {
+  const reserved = MIB;
+  /** Nothing is sealed but by `seal()`, so what there is to copy is known. */
+  const roomy = { sealMaxBytes: 16 * MIB, sealReserveBytes: reserved };
+
+  /** 2 000 commits in the journal alone, and as many in that of a backup: more than 1 100 KiB each. The reserve is whole, and nothing is under way. */
+  async function unsealed(): Promise<{ readonly host: SimulatedHost; readonly engine: DurableEngine }> {
     const { host } = await built();
-    const engine = await openOn(host);
-    await fill(engine, 2000);
+    const engine = await openOn(host, roomy);
+    await engine.seal();
+    await fill(engine, 3300);
     await engine.backup("/backup");
-    await fill(engine, 4000);
+    await engine.seal();
+    await fill(engine, 5300);
+    await host.advance(1000);
+    for (const of of [dir, "/backup"]) {
+      const { journal } = await inspectStore({ dir: of, host });
+      expect((journal.last ?? 0) - (journal.first ?? 0)).toBeGreaterThanOrEqual(1999);
+    }
+    return { host, engine };
+  }
+
+  it.each([0, 8, 64, 400, 1100])(
+    "(%i KiB) a backup or a restore is refused, and leaves nothing behind, nor takes what is kept aside for seals",
+    async (kib) => {
+      const { host, engine } = await unsealed();
+      const whole = 2 ** 40;
+      host.faults.noSpaceAfterBytes = whole;
+      host.faults.noSpaceAfterBytes = whole - (await host.files.freeBytes("/")) + kib * KIB;
+      expect(await codeOf(engine.backup("/second"))).toBe("NO_SPACE");
+      expect(await codeOf(restoreStore({ from: "/backup", to: "/restored", host }))).toBe("NO_SPACE");
+      expect(await host.files.list("/")).toEqual(["backup", "store"]);
+      expect(await host.files.freeBytes("/")).toBe(kib * KIB);
+      expect(engine.stats()).toMatchObject({ reserve_bytes: reserved, reserve_used: 0, seal_failed: 0 });
+      host.faults.noSpaceAfterBytes = Infinity;
+      await fill(engine, 5400);
+      expect((await engine.backup("/second")).revision).toBe(5400);
+      await engine.close();
+    },
+  );
+
+  it("(6 MiB) both are made: what is refused with less is refused for want of room", async () => {
+    const { host, engine } = await unsealed();
     const whole = 2 ** 40;
     host.faults.noSpaceAfterBytes = whole;
-    host.faults.noSpaceAfterBytes = whole - (await host.files.freeBytes("/")) + kib * 1024;
-    expect(await codeOf(engine.backup("/second"))).toBe("NO_SPACE");
-    expect(await codeOf(restoreStore({ from: "/backup", to: "/restored", host }))).toBe("NO_SPACE");
-    expect(await host.files.list("/")).toEqual(["backup", "store"]);
-    host.faults.noSpaceAfterBytes = Infinity;
-    await fill(engine, 4100);
-    expect((await engine.backup("/second")).revision).toBe(4100);
+    host.faults.noSpaceAfterBytes = whole - (await host.files.freeBytes("/")) + 6 * MIB;
+    expect((await engine.backup("/second")).revision).toBe(5300);
+    expect((await restoreStore({ from: "/backup", to: "/restored", host })).revision).toBe(3300);
     await engine.close();
-  },
-);
+  });
+});
 
 describe("a part", () => {
   it.skipIf(process.platform === "win32")("that is a link is backed up by its bytes", async () => {

@@ -23,6 +23,23 @@ export const upkeep: readonly Case[] = [
     errors: { IO_ERROR: 1 },
   },
   {
+    what: "a reserve that is made",
+    options: { sealReserveBytes: 512 * 1024 },
+    run: (engine, host) => around(engine, () => host.advance(1000)),
+    moves: { reserve_bytes: "more" },
+  },
+  {
+    what: "a seal on a full disk",
+    options: { sealReserveBytes: 512 * 1024 },
+    run: async (engine, host) => {
+      await append(engine, "a");
+      await host.advance(1000);
+      host.failNext("write", "ENOSPC", /\.part$/);
+      return await around(engine, () => engine.seal());
+    },
+    moves: { seals: 1, reserve_used: 1 },
+  },
+  {
     what: "an edit of the manifest that fails",
     run: async (engine, host) => {
       await append(engine, "a");

@@ -63,7 +63,7 @@ export async function salvageStore(options: SalvageStoreOptions): Promise<Salvag
   const unreadable = new UnreadablePlaces();
   const host = aroundUnreadable(resolved.host, dir, unreadable.add);
   const pace = new Pace({ what: "salvageStore()", clock: host.clock, signal, onProgress });
-  const files = (await filesIn(host, dir)).filter(({ kind }) => kind !== "other" && kind !== "journal");
+  const files = (await filesIn(host, dir)).filter(({ kind }) => !["other", "journal", "reserve"].includes(kind));
   if (files.length === 0) throw new EhdbError("NOT_FOUND", `${dir} holds no store: check the path`, { dir });
   const bytesOf = (wanted: string): number =>
     files.reduce((sum, { kind, bytes }) => sum + (kind === wanted ? bytes : 0), 0);
