@@ -179,7 +179,7 @@ function isForwards({ direction = "forwards" }: { readonly direction?: unknown }
 
 function limitOf({ limit }: { readonly limit?: number }): number {
   if (limit === undefined) return Infinity;
-  if (!isWhole(limit, 0)) throw invalidOption("limit", limit, "a whole number");
+  if (!isWhole(limit, 0)) throw invalidOption("limit", limit, "a whole number, from 0");
   return limit;
 }
 

@@ -64,6 +64,7 @@ function encodeEvent(given: unknown, index: number, schemas: DataSchemas, makeId
     throw invalidArgument(`events[${index}]`, given, "an event, { type, data, metadata, id }");
   }
   refuseUnknownProperties(given);
+  refuseSpread(given);
   const { id, type, data, metadata } = given as Partial<NewEvent>;
   if (id !== undefined) assertName("id", id);
   assertName("type", type);
@@ -112,6 +113,14 @@ function refuseUnknownProperties(event: object): void {
     const message = `an event has no property ${property}. ${hint}`;
     throw new EhdbError("INVALID_ARGUMENT", message, { property, suggestion });
   }
+}
+
+/** Of an event that was read, data and metadata are getters of its class, which a spread leaves out. */
+function refuseSpread(event: object): void {
+  if (!Object.hasOwn(event, "position") || !Object.hasOwn(event, "version") || "data" in event) return;
+  const message =
+    "this event was read from a log and has lost its data, as { ...event } does: give { ...event, data: event.data, metadata: event.metadata }";
+  throw new EhdbError("INVALID_ARGUMENT", message, { property: "data" });
 }
 
 function refuseTwice(events: readonly EncodedEvent[]): void {

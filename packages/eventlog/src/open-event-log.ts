@@ -36,6 +36,7 @@ export interface SharedEventLogOptions<E extends EventShape = EventShape> extend
 const eventOptions = { schemas: true, upcasters: true } satisfies Record<keyof EventOptions<EventShape>, true>;
 const known = {
   dir: true,
+  create: true,
   host: true,
   durability: true,
   sealMaxBytes: true,
@@ -59,7 +60,7 @@ const known = {
 
 /**
  * Opens an event log in a directory of its own, making it when there is none, and locks it. Errors: INVALID_OPTION, LOCKED, CORRUPT,
- * KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE.
+ * KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE, and with `create: false` NOT_FOUND.
  */
 export async function openEventLog<E extends EventShape = EventShape>(
   options: EventLogOptions<E>,

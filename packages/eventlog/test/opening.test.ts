@@ -22,6 +22,14 @@ describe("a log's directory", () => {
     await again.close();
   });
 
+  test("is made by an open, but for one that wants it to be there", async () => {
+    const host = simulatedHost({ seed: 1 });
+    await expect(openOn(host, { create: false })).rejects.toMatchObject({ code: "NOT_FOUND", data: { path: "/log" } });
+    await expect(host.files.list("/log")).rejects.toMatchObject({ code: "ENOENT" });
+    await (await openOn(host)).close();
+    await (await openOn(host, { create: false })).close();
+  });
+
   test("is open in one process", async () => {
     const dir = await mkdtemp(join(tmpdir(), "ehdb-eventlog-"));
     onTestFinished(() => rm(dir, { recursive: true }));

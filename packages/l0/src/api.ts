@@ -8,6 +8,8 @@ import type { StoreReport } from "./care/verify-store.ts";
 export interface EngineOptions {
   /** The engine's own directory; made when missing. */
   readonly dir: string;
+  /** `false`: NOT_FOUND when there is no store in `dir`, and nothing is made. Default true. */
+  readonly create?: boolean;
   /** What it holds. More may be added at a later open; one that is there keeps its order, and may be left out. At most 255. */
   readonly datasets: readonly DatasetSpec[];
   /** Default: this machine. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { invalidOption, MIB } from "@ehdb/contracts";
+import { EhdbError, invalidOption, MIB } from "@ehdb/contracts";
 import { openJournal } from "@ehdb/journal";
 import type { Journal } from "@ehdb/journal";
 import type { DurableEngine, EngineOptions } from "./api.ts";
@@ -9,6 +9,7 @@ import { countingDoor } from "./counting-door.ts";
 import { OpenEngine } from "./engine.ts";
 import { epochOfCopy, findCopyMark } from "./manifest/copy-mark.ts";
 import { diskError, isAbsent, isNoSpace } from "./manifest/disk-error.ts";
+import { CURRENT } from "./manifest/layout.ts";
 import { openManifest } from "./manifest/manifest.ts";
 import type { Manifest } from "./manifest/manifest.ts";
 import { resolveOptions } from "./options.ts";
@@ -22,12 +23,12 @@ import { Sealed } from "./sealed.ts";
 
 /**
  * Opens an engine, making its directory when there is none, and locks it. Errors: INVALID_OPTION, LOCKED, CORRUPT, KEY_MISSING, WRONG_KEY,
- * UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE; on all of them nothing that was stored is changed.
+ * UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE, and with `create: false` NOT_FOUND; on all of them nothing that was stored is changed.
  */
 export async function openEngine(options: EngineOptions): Promise<DurableEngine> {
   const resolved = resolveOptions(options);
   const hash = await loadContentHash();
-  await refuseJournal(resolved);
+  await lookBeforeOpening(resolved);
   const copied = await lookForCopy(resolved);
   const journal = await openJournal({ ...journalOptions(resolved), ...copied.epoch });
   let manifest: Manifest | undefined;
@@ -69,13 +70,16 @@ async function lookForCopy({
 }
 
 /** A directory that is a journal's own would be a mixture of both for ever. */
-async function refuseJournal({ host, dir }: ResolvedOptions): Promise<void> {
-  let names: readonly string[];
+async function lookBeforeOpening({ host, dir, create }: ResolvedOptions): Promise<void> {
+  let names: readonly string[] = [];
   try {
     names = await host.files.list(dir);
   } catch (error) {
-    if (isAbsent(error)) return;
-    throw diskError(error, "Looking into the directory", dir);
+    if (!isAbsent(error)) throw diskError(error, "Looking into the directory", dir);
+  }
+  if (!create && !names.includes(CURRENT) && !names.includes("journal")) {
+    const message = `there is no store in ${dir}: check the path, or leave out create: false to make one`;
+    throw new EhdbError("NOT_FOUND", message, { path: dir });
   }
   if (!names.some((name) => name.endsWith(".segment"))) return;
   throw invalidOption(

@@ -11,6 +11,7 @@ import type { Fullness } from "./fullness.ts";
 /** Every option with its value. */
 export interface ResolvedOptions extends Fullness {
   readonly dir: string;
+  readonly create: boolean;
   readonly datasets: readonly DatasetSpec[];
   readonly host: Host;
   readonly durability: Durability;
@@ -32,6 +33,7 @@ export interface ResolvedOptions extends Fullness {
 
 const known = [
   "dir",
+  "create",
   "datasets",
   "host",
   "durability",
@@ -66,6 +68,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
   const sealMaxBytes = whole("sealMaxBytes", 8 * MIB, 64 * KIB, 256 * MIB);
   return {
     dir: resolve(options.dir),
+    create: flag("create", true),
     datasets: checkDatasets(options.datasets),
     host: hostOf(options.host),
     durability: oneOf("durability", ["sync", "batch", "async"], "sync"),

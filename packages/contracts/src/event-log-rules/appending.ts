@@ -158,4 +158,13 @@ export const appendingRules: readonly EventLogRule[] = [
     const expected = ["an id", "placed", { n: 1 }, { actor: "alice" }, 1, 2];
     same("copy", [id, type, data, metadata, version, position], expected);
   }),
+
+  claim("an event that was read and has lost its data on the way is refused, not stored without", async (log) => {
+    await log.append("a", { type: "placed", data: { n: 1 } });
+    const lost = { stream: "a", version: 1, position: 1, time: 0, type: "placed" };
+    await refused("INVALID_ARGUMENT", "append", () => log.append("b", [{ type: "placed" }, lost]));
+    same("position", log.position, 1);
+    await log.append("b", [{ type: "placed" }, { ...lost, data: undefined }]);
+    same("position", log.position, 3);
+  }),
 ];

@@ -91,12 +91,9 @@ export async function verifyAll(verification: Verification): Promise<StoreReport
   const damage: StoreDamage[] = [];
   const onDamage = (found: StoreDamage): void => void damage.push(found);
   const { inForce, manifests, bytes: manifestBytes } = await verifyManifests(host, dir, onDamage);
-  const metas = [...(inForce?.state.parts.values() ?? [])];
-  const partBytes = metas.reduce((sum, { fileBytes }) => sum + fileBytes, 0);
   const journalBytes = await bytesIn(host, join(dir, "journal"));
-  pace.totalBytes = partBytes + journalBytes;
-  let blocks = 0;
-  for (const meta of metas) blocks += await verifyNamed(verification, inForce?.state as ManifestState, meta, onDamage);
+  pace.totalBytes = journalBytes;
+  const parts = await verifyParts(verification, inForce?.state, onDamage);
   pace.begin(journalBytes);
   const journal = await verifyJournalOf(verification, onDamage);
   pace.end();
@@ -107,29 +104,64 @@ export async function verifyAll(verification: Verification): Promise<StoreReport
   return {
     ok: damage.length === 0,
     manifests,
-    parts: metas.length,
-    blocks,
+    parts: parts.count,
+    blocks: parts.blocks,
     segments: journal?.segments ?? 0,
     commits: journal?.records ?? 0,
-    bytes: manifestBytes + partBytes + (journal?.bytes ?? 0),
+    bytes: manifestBytes + parts.bytes + (journal?.bytes ?? 0),
     damage,
   };
 }
 
-/** Returns the part's blocks. Damage of a part that is named no more is none. */
+interface PartsVerified {
+  readonly count: number;
+  readonly blocks: number;
+  readonly bytes: number;
+}
+
+/** Each part that is named; and in place of one that a merge has taken away before it was read, those that are named then. */
+async function verifyParts(
+  verification: Verification,
+  inForce: ManifestState | undefined,
+  onDamage: (damage: StoreDamage) => void,
+): Promise<PartsVerified> {
+  const { host, dir, pace } = verification;
+  const seen = new Set<number>();
+  let [count, blocks, bytes] = [0, 0, 0];
+  let named = inForce;
+  while (named !== undefined) {
+    const state = named;
+    const wanted = [...state.parts.values()].filter(({ id }) => !seen.has(id));
+    pace.totalBytes += wanted.reduce((sum, { fileBytes }) => sum + fileBytes, 0);
+    let isOvertaken = false;
+    for (const meta of wanted) {
+      seen.add(meta.id);
+      const found = await verifyNamed(verification, state, meta, onDamage);
+      isOvertaken ||= found === undefined;
+      if (found === undefined) continue;
+      count++;
+      blocks += found;
+      bytes += meta.fileBytes;
+    }
+    named = isOvertaken ? (await readManifest({ host, dir })).state : undefined;
+  }
+  return { count, blocks, bytes };
+}
+
+/** Returns the part's blocks, 0 of one that is damaged; undefined when it's damaged, or gone, and named no more. */
 async function verifyNamed(
   { host, dir, encryption, pace, inThreads, unreadable }: Verification,
   state: ManifestState,
   meta: PartMeta,
   onDamage: (damage: StoreDamage) => void,
-): Promise<number> {
+): Promise<number | undefined> {
   pace.check();
   pace.begin(meta.fileBytes);
   const part = { path: join(dir, "parts", partName(meta.id)), meta, encryption };
   const found = await (inThreads ? verifyInThread(host, part, pace) : verifyPartFile(pace.files(host.files), part));
   pace.end();
   if (found.damage.length === 0 && found.unreadable.length === 0) return found.blocks;
-  if (!(await isStillNamed(host, dir, meta.id))) return 0;
+  if (!(await isStillNamed(host, dir, meta.id))) return undefined;
   const dataset = state.datasets.get(meta.dataset)?.name;
   for (const place of found.unreadable) unreadable.add(place);
   for (const one of found.damage) onDamage({ kind: "part", ...one, ...(dataset !== undefined && { dataset }) });

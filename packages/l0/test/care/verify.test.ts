@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isEhdbError } from "@ehdb/contracts";
 import { simulatedHost } from "@ehdb/host";
+import type { Host } from "@ehdb/host";
 import { verifyStore } from "@ehdb/l0";
 import { built, dir, fill, manifestFiles, openOn, partFiles, rewrite, segmentFiles } from "./drive.ts";
 
@@ -100,7 +101,7 @@ describe("verifyStore", () => {
     const engine = await openOn(host, { sealMaxCommits: 20, manifestRetain: 1 });
     let working = true;
     const work = (async () => {
-      for (let life = 0; life < 40; life++) {
+      for (let life = 0; life < 120; life++) {
         await fill(engine, engine.heads.accepted + 30);
         if (life % 4 === 0) await engine.merge();
       }
@@ -113,6 +114,32 @@ describe("verifyStore", () => {
     }
     await work;
     expect(looks).toBeGreaterThan(3);
+    await engine.close();
+  });
+
+  it("reads what a merge has put in place of a part before that was read", async () => {
+    const { host } = await built();
+    const { parts, blocks } = await verifyStore({ dir, host });
+    const engine = await openOn(host);
+    let hasMerged = false;
+    const open: Host["files"]["open"] = async (path, mode) => {
+      if (!hasMerged && path.startsWith(`${dir}/parts/`)) {
+        hasMerged = true;
+        await engine.merge();
+      }
+      return await host.files.open(path, mode);
+    };
+    const files = new Proxy(host.files, {
+      get: (target, name): unknown => {
+        const value: unknown = name === "open" ? open : Reflect.get(target, name);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const { clock, random, workers } = host;
+    const report = await verifyStore({ dir, host: { files, clock, random, workers } });
+    expect(report).toMatchObject({ ok: true, parts: 2 });
+    expect(parts).toBeGreaterThan(2);
+    expect(report.blocks).toBeGreaterThan(blocks / 2);
     await engine.close();
   });
 
