@@ -1,4 +1,5 @@
 import type { StoreReport } from "@ehdb/l0";
+import { printable } from "./printable.ts";
 import { list, size } from "./table.ts";
 
 /** What a verification found, for people. */
@@ -13,7 +14,9 @@ export function reportText(report: StoreReport, dir: string): string {
     ["bytes", size(bytes)],
   ]);
   if (damage.length === 0) return `${looked}All of it is what was written.\n`;
-  const places = damage.map(({ file, offset, reason }) => `DAMAGED ${file} at byte ${offset}: ${reason}\n`);
+  const places = damage.map(({ file, offset, reason }) => {
+    return `${printable(`DAMAGED ${file} at byte ${offset}: ${reason}`)}\n`;
+  });
   const what = damage.length === 1 ? "1 place is" : `${damage.length} places are`;
   return `${looked}${places.join("")}${what} damaged. Keep the directory as it is: a backup is put back with
   ehdb restore BACKUP NEW-DIR

@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { exit, exitCodeOf } from "./exit-codes.ts";
 import { NobodyReads } from "./io.ts";
 import type { Io } from "./io.ts";
+import { printable, printableLines } from "./printable.ts";
 import { programOf } from "./program.ts";
 import type { Outcome } from "./program.ts";
 
@@ -48,8 +49,9 @@ export async function run(args: readonly string[], given: Io): Promise<number> {
 
 function tell(io: Io, error: unknown): void {
   const text = error instanceof EhdbError ? `${error.code}: ${error.message}` : messageOf(error);
-  io.err(`error: ${text}\n`);
-  if (!(error instanceof EhdbError) && error instanceof Error) io.err(`${error.stack ?? ""}\n`);
+  // Messages hold names.
+  io.err(`error: ${printable(text)}\n`);
+  if (!(error instanceof EhdbError) && error instanceof Error) io.err(`${printableLines(error.stack ?? "")}\n`);
 }
 
 function documented(error: unknown): object {

@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { printable } from "./printable.ts";
 
 /** A rule below the head, and no other lines. */
 const chars = {
@@ -22,7 +23,7 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
     style: { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 0 },
     chars,
   });
-  for (const row of rows) made.push(row.map((cell) => (typeof cell === "number" ? grouped(cell) : cell)));
+  for (const row of rows) made.push(row.map((cell) => (typeof cell === "number" ? grouped(cell) : printable(cell))));
   return `${made.toString().replaceAll(/ +$/gm, "")}\n`;
 }
 
@@ -30,7 +31,7 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
 export function list(facts: readonly (readonly [name: string, value: string | number])[]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   const lines = facts.map(
-    ([name, value]) => `${name.padEnd(width)}  ${typeof value === "number" ? grouped(value) : value}\n`,
+    ([name, value]) => `${name.padEnd(width)}  ${typeof value === "number" ? grouped(value) : printable(value)}\n`,
   );
   return lines.join("");
 }

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import { inspectStore, openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
 import { holderOf } from "./lock-holder.ts";
+import type { Holder } from "./lock-holder.ts";
 import type { Session } from "./session.ts";
 import { writingKeys } from "./writing-keys.ts";
 
@@ -37,10 +39,28 @@ export async function lockedTold<T>(dir: string, instead: string, open: () => Pr
     return await open();
   } catch (error) {
     if (!isEhdbError(error, "LOCKED")) throw error;
-    const holder = await holderOf(String(error.data["path"]));
-    const who =
-      holder === undefined ? "another process has it open" : `process ${holder.pid} (${holder.command}) has it open`;
-    const message = `${dir} can't be written now: ${who}. Stop that process, or ${instead}`;
-    throw new EhdbError("LOCKED", message, { ...error.data, dir, pid: holder?.pid }, error);
+    const path = String(error.data["path"]);
+    throw locked(dir, "written", instead, path, await holderOf(path), error);
   }
+}
+
+/** LOCKED for a store that a process has open, where the system tells. Nothing is locked: the store may be on a disk that can't be written. */
+export async function assertUnheld(dir: string, instead: string): Promise<void> {
+  const path = join(dir, "journal", "LOCK");
+  const holder = await holderOf(path);
+  if (holder !== undefined) throw locked(dir, "salvaged", instead, path, holder);
+}
+
+function locked(
+  dir: string,
+  what: string,
+  instead: string,
+  path: string,
+  holder: Holder | undefined,
+  cause?: EhdbError,
+): EhdbError {
+  const who =
+    holder === undefined ? "another process has it open" : `process ${holder.pid} (${holder.command}) has it open`;
+  const message = `${dir} can't be ${what} now: ${who}. Stop that process, or ${instead}`;
+  return new EhdbError("LOCKED", message, { path, ...cause?.data, dir, pid: holder?.pid }, cause);
 }

@@ -58,10 +58,69 @@ describe("looking", () => {
     await log.close();
     expect(out).toMatch(/^# TYPE ehdb_l0_journal_bytes gauge$/m);
     const samples = out.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    expect(samples).toHaveLength(5);
-    expect(samples.filter((line) => !own.split("\n").includes(line))).toEqual([]);
+    expect(samples).toHaveLength(8);
+    expect(samples.filter((line) => !own.split("\n").includes(line))).toEqual([
+      "ehdb_l0_revision 95",
+      "ehdb_eventlog_position 93",
+      'ehdb_eventlog_consumer_lag{consumer="mailer"} 13',
+    ]);
     expect(out).not.toContain("counter");
     expect((await answer(["stats", dir, "--prometheus", "--json"])).code).toBe(2);
+  });
+
+  test("a consumer's name is a label as the format wants it", async () => {
+    const dir = join(await directory(), "store");
+    const log = await openEventLog({ dir });
+    await log.append("a", { type: "b" });
+    await log.consumer('a"b\\c\nd').ack(1);
+    await log.close();
+    const { out } = await answer(["stats", dir, "--prometheus"]);
+    expect(out).toContain(String.raw`ehdb_eventlog_consumer_lag{consumer="a\"b\\c\nd"} 0` + "\n");
+  });
+
+  test("what stats tells is of one moment, beside a writer that seals without pause", async () => {
+    const dir = join(await directory(), "busy");
+    const log = await openEventLog({ dir, sealMaxBytes: 64 * 1024 });
+    let isWriting = true;
+    const write = async (): Promise<void> => {
+      for (let n = 0; isWriting; n++) {
+        const events = Array.from({ length: 20 }, () => ({ type: "t", data: "x".repeat(200) }));
+        await log.append(`s-${n % 50}`, events);
+      }
+    };
+    const writing = write();
+    const differences: number[] = [];
+    for (let look = 0; look < 15; look++) {
+      const { revision, sealedThrough, unsealed } = jsonOf((await answer(["stats", dir, "--json"])).out);
+      differences.push(
+        Number(revision) - Number(sealedThrough) - (unsealed as { unsealedCommits: number }).unsealedCommits,
+      );
+      const { journal, sealedThrough: sealed } = jsonOf((await answer(["inspect", dir, "--json"])).out);
+      expect((journal as { first: number }).first).toBeLessThanOrEqual(Number(sealed) + 1);
+    }
+    isWriting = false;
+    await writing;
+    const { sealed_bytes: sealedBytes } = log.engine.stats();
+    await log.close();
+    expect(sealedBytes).toBeGreaterThan(0);
+    expect(differences).toEqual(differences.map(() => 0));
+  });
+
+  test("no name moves the cursor or begins a line of its own", async () => {
+    const dir = join(await directory(), "store");
+    const log = await openEventLog({ dir });
+    const evil = "\u001b[2J\n9  forged\u009b\u202e";
+    const shown = String.raw`\u001b[2J\u000a9  forged\u009b\u202e`;
+    await log.append(evil, { type: evil, data: { evil } });
+    await log.consumer(evil).ack(1);
+    await log.close();
+    const tail = (await answer(["tail", dir, "--no-follow"])).out;
+    expect(tail).toContain(`  ${shown}@1  ${shown}  {`);
+    expect(tail.split("\n")).toHaveLength(2);
+    const stats = (await answer(["stats", dir])).out;
+    expect(stats).toContain(shown);
+    const { err } = await answer(["export", dir, "--dataset", evil]);
+    for (const text of [tail, stats, err]) expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
   test("verify finds a store whole, and a flipped bit, with the file", async () => {

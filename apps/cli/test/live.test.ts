@@ -39,6 +39,8 @@ describe.skipIf(process.platform === "win32")("beside a process that writes", ()
       ["scrub", dir],
       ["import", "-", dir, "--append"],
       ["backup", dir, `${dir}-backup`],
+      // Only read, so that nothing but the system tells who has it open.
+      ...(process.platform === "linux" ? [["salvage", dir, `${dir}-saved`]] : []),
     ]) {
       const { code, stdout, stderr } = await ehdb(args);
       expect([code, stdout], args[0]).toEqual([3, ""]);
@@ -84,9 +86,7 @@ describe.skipIf(process.platform === "win32")("signals and pipes", () => {
     const stored = await seen();
     expect(stored).toBeGreaterThanOrEqual(50);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ABORTED", data: { stored } } });
-    expect(stderr).toContain(
-      `Lines up to ${stored} are stored: go on with\n  tail -n +${stored + 1} FILE | ehdb import`,
-    );
+    expect(stderr).toContain(`Lines up to ${stored} are stored: go on with tail -n +${stored + 1} FILE | ehdb import`);
   });
 
   test("who reads only the beginning of an export does no harm", async () => {

@@ -155,7 +155,7 @@ async function appendAll(
 /** How to import what isn't there yet. The lines before again would double those that have no id. */
 function goOn(stored: number): string {
   const there = stored === 0 ? "No line is stored" : `Lines up to ${stored} are stored`;
-  return `${there}: go on with\n  tail -n +${stored + 1} FILE | ehdb import - DIR --append`;
+  return `${there}: go on with tail -n +${stored + 1} FILE | ehdb import - DIR --append`;
 }
 
 /** The error, with what has become of the lines. */

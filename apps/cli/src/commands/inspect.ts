@@ -3,6 +3,7 @@ import type { StoreFacts } from "@ehdb/l0";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { exit } from "../exit-codes.ts";
+import { printable } from "../printable.ts";
 import { grouped, list, moment, size, table } from "../table.ts";
 
 export const inspect: Command = {
@@ -53,6 +54,6 @@ function text(facts: StoreFacts): string {
       ["named by nothing", unnamed.length, size(disk.unnamed)],
     ],
   );
-  const others = unnamed.map(({ file, bytes }) => `named by nothing: ${file} (${size(bytes)})\n`);
+  const others = unnamed.map(({ file, bytes }) => `${printable(`named by nothing: ${file} (${size(bytes)})`)}\n`);
   return `${about}\n${datasets}\n${files}${others.join("")}`;
 }

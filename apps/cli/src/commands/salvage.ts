@@ -4,18 +4,21 @@ import { assertOutside } from "../assert-outside.ts";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { exit } from "../exit-codes.ts";
+import { printable } from "../printable.ts";
 import { list } from "../table.ts";
+import { assertUnheld } from "../writable.ts";
 import { writingKeys } from "../writing-keys.ts";
 
 export const salvage: Command = {
   name: "salvage",
   summary: "makes a new store of all that is whole in a damaged one",
   about:
-    "Into a directory that is missing or empty. The damaged store is only read, and nobody should be writing it. Positions, versions and times stay; what is lost is told, and then the exit code is 1. A backup that is whole loses less: see `ehdb restore`.",
+    "Into a directory that is missing or empty. The damaged store is only read, and no other process may have it open. Positions, versions and times stay; what is lost is told, and then the exit code is 1. A backup that is whole loses less: see `ehdb restore`.",
   args: [store, ["<to>", "the new store's directory"]],
   examples: [{ line: "ehdb salvage ./store ./salvaged", says: "of a store that is whole: all of it" }],
   async run(session, [dir = "", to = ""]) {
     await assertOutside(dir, to);
+    await assertUnheld(dir, "make a copy of the directory when it has ended, and salvage that");
     const report = await salvageStore({
       dir,
       to,
@@ -46,7 +49,7 @@ function text({ records, partsCopied, partsRebuilt, commits, damage, lost }: Sal
       ranged("commits", loss.firstRevision, loss.lastRevision),
     ].filter((one) => one !== "");
     const what = [...(dataset === undefined ? [] : [dataset]), ...where].join(", ");
-    return `LOST ${what === "" ? "" : `${what}: `}${file} at byte ${offset}: ${reason}\n`;
+    return `${printable(`LOST ${what === "" ? "" : `${what}: `}${file} at byte ${offset}: ${reason}`)}\n`;
   });
   return `${saved}${losses.join("")}`;
 }

@@ -1,12 +1,13 @@
-import { invalidOption } from "@ehdb/contracts";
 import { eventLogReaderOn } from "@ehdb/eventlog";
 import type { EventLogReader } from "@ehdb/eventlog";
-import { inspectStore, openEngineReader, prometheusText } from "@ehdb/l0";
+import { inspectStore, openEngineReader } from "@ehdb/l0";
 import type { EngineReader } from "@ehdb/l0";
+import { Option } from "commander";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { isEventLog } from "../event-log.ts";
 import { exit } from "../exit-codes.ts";
+import { gaugesText } from "../gauges.ts";
 import type { CommonOptions, Session } from "../session.ts";
 import { grouped, list, size, table } from "../table.ts";
 
@@ -18,7 +19,8 @@ export const stats: Command<StatsOptions> = {
   name: "stats",
   summary: "where a store stands now: commits, positions, consumers, disk",
   about: `Reads what the writer has stated durable. A writer may be at work: one that is idle is shown about 50 ms late.
---prometheus prints the gauges that can be told from outside, in the text format 0.0.4 and under the engine's own names.
+--prometheus prints the gauges that can be told from outside, in the text format 0.0.4: those of the files under the engine's own names,
+ehdb_l0_revision, ehdb_eventlog_position, and ehdb_eventlog_consumer_lag{consumer="NAME"}.
 What an engine has counted since it was opened only its program knows: prometheusText(engine.stats()) there.`,
   args: [store],
   examples: [
@@ -26,10 +28,10 @@ What an engine has counted since it was opened only its program knows: prometheu
     { line: "ehdb stats ./store --json", says: "numbers for a monitor" },
     { line: "ehdb stats ./store --prometheus", says: "gauges for Prometheus" },
   ],
-  options: (parser) => parser.option("--prometheus", "gauges as text for Prometheus"),
+  options: (parser) =>
+    void parser.addOption(new Option("--prometheus", "gauges as text for Prometheus").conflicts("json")),
   async run(session, [dir = ""], { prometheus = false }) {
     if (prometheus) {
-      if (session.json) throw invalidOption("--json", true, "left out: --prometheus is a format of its own");
       await session.io.out(await gauges(session, dir));
       return exit.fine;
     }
@@ -43,21 +45,22 @@ type Facts = Awaited<ReturnType<typeof factsOf>>;
 
 async function factsOf(session: Session, dir: string) {
   const options = { dir, host: session.io.host, ...session.encryption };
-  const { disk, sealedThrough, datasets: sealed } = await inspectStore(options);
+  const { disk } = await inspectStore(options);
   await using reader = await openEngineReader(options);
-  const eventLog = isEventLog(reader) ? await eventLogFacts(reader) : undefined;
+  const eventLog = await eventLogFacts(reader);
+  // One moment from here on: nothing waits.
+  const { sealedThrough, datasets, parts, unsealedCommits, unsealedBytes, blockCacheBytes } = reader.stats();
   return {
     dir: reader.dir,
     storeId: reader.storeId,
     epoch: reader.epoch,
     revision: reader.revision,
     sealedThrough,
-    unsealed: reader.stats(),
-    datasets: sealed.map(({ name, order, parts, bytes }) => ({
+    unsealed: { parts, unsealedCommits, unsealedBytes, blockCacheBytes },
+    datasets: reader.datasets.map(({ name, order }) => ({
       name,
       order,
-      parts,
-      bytes,
+      ...(datasets[name] ?? { parts: 0, bytes: 0 }),
       ...placesOf(reader, name, order),
     })),
     ...(eventLog === undefined ? {} : { eventLog }),
@@ -65,20 +68,12 @@ async function factsOf(session: Session, dir: string) {
   };
 }
 
-/** Only what is so whoever looks: what a program has counted isn't known here, and isn't said to be 0. */
 async function gauges(session: Session, dir: string): Promise<string> {
-  const { datasets, manifests, journal } = await inspectStore({ dir, host: session.io.host, ...session.encryption });
-  return prometheusText({
-    manifest_parts: sum(datasets.map(({ parts }) => parts)),
-    manifest_versions_retained: manifests.filter(({ isInForce }) => !isInForce).length,
-    parts_bytes: sum(datasets.map(({ bytes }) => bytes)),
-    journal_bytes: sum(journal.segments.map(({ bytes }) => bytes)),
-    manifest_bytes: sum(manifests.map(({ bytes }) => bytes)),
-  });
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+  const options = { dir, host: session.io.host, ...session.encryption };
+  const facts = await inspectStore(options);
+  await using reader = await openEngineReader(options);
+  const eventLog = await eventLogFacts(reader);
+  return gaugesText(facts, { revision: reader.revision, ...(eventLog === undefined ? {} : { eventLog }) });
 }
 
 function placesOf(
@@ -92,10 +87,13 @@ function placesOf(
   return { lastRevision, first, last };
 }
 
+/** Of the moment that the reader has when it resolves. */
 async function eventLogFacts(reader: EngineReader) {
+  if (!isEventLog(reader)) return undefined;
   const log: EventLogReader = await eventLogReaderOn(reader);
+  const consumers = await log.consumers();
   const { position, firstPosition } = log;
-  return { position, firstPosition, consumers: await log.consumers() };
+  return { position, firstPosition, consumers };
 }
 
 function text({ storeId, epoch, revision, sealedThrough, unsealed, datasets, eventLog, disk }: Facts): string {

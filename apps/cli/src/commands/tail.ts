@@ -8,6 +8,7 @@ import { eventOptions, filterOf } from "../event-options.ts";
 import type { EventOptions } from "../event-options.ts";
 import { exit } from "../exit-codes.ts";
 import { eventLine } from "../json-lines.ts";
+import { printable } from "../printable.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface Options extends EventOptions {
@@ -59,5 +60,5 @@ function eventsOf(log: EventLogReader, options: Options, signal: AbortSignal): R
 
 function shown({ position, time, stream, version, type, data }: RecordedEvent): string {
   const content = data instanceof Uint8Array ? `${data.length} bytes` : (JSON.stringify(data) ?? "");
-  return `${position}  ${new Date(time).toISOString()}  ${stream}@${version}  ${type}  ${content}\n`;
+  return `${printable(`${position}  ${new Date(time).toISOString()}  ${stream}@${version}  ${type}  ${content}`)}\n`;
 }

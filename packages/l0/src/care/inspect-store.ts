@@ -9,6 +9,7 @@ import type { DatasetMeta, PartMeta } from "../meta.ts";
 import { isAbsent } from "../manifest/disk-error.ts";
 import { manifestFile } from "../manifest/layout.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
+import type { ReadManifest } from "../manifest/read-manifest.ts";
 import { partName } from "../part/built-part.ts";
 import { resolveCareOptions } from "./care-options.ts";
 import { filesIn } from "./store-files.ts";
@@ -89,10 +90,11 @@ export interface StoreFacts {
 export async function inspectStore(options: InspectStoreOptions): Promise<StoreFacts> {
   const { host, dir, encryption } = resolveCareOptions(options, ["dir", "host", "encryption"]);
   // The files first: what was named meanwhile isn't told as unnamed.
-  const files = await filesIn(host, dir);
-  const { id, state } = await readManifest({ host, dir });
+  const listed = await filesIn(host, dir);
+  const { id, state, journal } = await oneMoment(host, dir, encryption);
   const metas = [...state.parts.values()];
   const named = new Set(metas.map((meta) => partName(meta.id)));
+  const files = [...listed, ...(await filesOf(host, dir, metas, listed))];
   const isKind = (kind: StoreFile["kind"]) => (file: StoreFile) => file.kind === kind;
   const parts = files.filter((file) => file.kind === "part" && named.has(file.name));
   const manifests = files.filter(isKind("manifest"));
@@ -110,7 +112,7 @@ export async function inspectStore(options: InspectStoreOptions): Promise<StoreF
     edits: state.edits,
     datasets: [...state.datasets.values()].map((dataset) => datasetFacts(dataset, metas)),
     manifests: manifests.map((file) => ({ ...file, isInForce: file.name === manifestFile(id) })),
-    journal: { ...(await readable(host, dir, encryption)), segments },
+    journal: { ...journal, segments },
     disk: {
       parts: bytesOf(parts),
       journal: bytesOf(ofJournal),
@@ -121,6 +123,43 @@ export async function inspectStore(options: InspectStoreOptions): Promise<StoreF
     },
     unnamed,
   };
+}
+
+/** Looks at what a writer changes meanwhile. */
+const mostTries = 16;
+
+/** The manifest, and the journal behind it: a journal that has dropped more than the manifest says is sealed belongs to a later one. */
+async function oneMoment(
+  host: Host,
+  dir: string,
+  encryption: KeyRing | undefined,
+): Promise<ReadManifest & { readonly journal: Omit<JournalFacts, "segments"> }> {
+  for (let tries = 1, before = -1; ; tries++) {
+    const manifest = await readManifest({ host, dir });
+    const { edits, sealedThrough } = manifest.state;
+    const journal = await readable(host, dir, encryption);
+    // One that hasn't changed since has lost an edit: that is told as it is.
+    if ((journal.first ?? 0) <= sealedThrough + 1 || edits === before || tries === mostTries)
+      return { ...manifest, journal };
+    before = edits;
+  }
+}
+
+/** Parts that came between the listing and the manifest. */
+async function filesOf(
+  host: Host,
+  dir: string,
+  metas: readonly PartMeta[],
+  listed: readonly StoreFile[],
+): Promise<StoreFile[]> {
+  const there = new Set(listed.filter(({ kind }) => kind === "part").map(({ name }) => name));
+  const found: StoreFile[] = [];
+  for (const name of metas.map(({ id }) => partName(id)).filter((one) => !there.has(one))) {
+    const file = join(dir, "parts", name);
+    const stat = await host.files.stat(file);
+    if (stat?.kind === "file") found.push({ kind: "part", name, file, bytes: stat.bytes });
+  }
+  return found;
 }
 
 function datasetFacts({ id, name, order, floor, nextSort, lastRevision }: DatasetMeta, all: PartMeta[]): DatasetFacts {

@@ -53,9 +53,13 @@ export interface EngineReader {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Gauges. */
+/** Gauges, all of the moment that `revision` is of. */
 export interface EngineReaderStats {
   readonly parts: number;
+  /** By name, what is in parts. */
+  readonly datasets: Readonly<Record<string, { readonly parts: number; readonly bytes: number }>>;
+  /** Commits up to this one are in parts: `revision - unsealedCommits`. */
+  readonly sealedThrough: number;
   /** Commits that aren't in parts, and what they take in memory. */
   readonly unsealedCommits: number;
   readonly unsealedBytes: number;

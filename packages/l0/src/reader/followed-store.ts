@@ -97,12 +97,17 @@ export class FollowedStore {
   }
 
   stats(): EngineReaderStats {
-    const { view, revision } = this.moment;
     // Of the moment, as all that is read: while a look is under way the manifest is further than what is in memory.
+    const { moment } = this;
+    const { view, revision } = moment;
     const [oldest] = view.generations;
+    const unsealedCommits = Math.max(0, revision + 1 - (oldest?.firstRevision ?? revision + 1));
+    const datasets = moment.partsByDataset();
     return {
-      parts: this.state.parts.size,
-      unsealedCommits: Math.max(0, revision + 1 - (oldest?.firstRevision ?? revision + 1)),
+      parts: Object.values(datasets).reduce((sum, { parts }) => sum + parts, 0),
+      datasets,
+      sealedThrough: revision - unsealedCommits,
+      unsealedCommits,
       unsealedBytes: view.generations.reduce((sum, { chunks }) => sum + chunks.bytes, 0),
       blockCacheBytes: this.#shelf.cachedBytes,
     };

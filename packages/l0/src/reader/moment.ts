@@ -1,4 +1,6 @@
+import type { PartMeta } from "../meta.ts";
 import type { PartShelf } from "./part-shelf.ts";
+import type { EngineReaderStats } from "./api.ts";
 import type { Store } from "../store.ts";
 import type { Parts, View } from "../view.ts";
 
@@ -46,14 +48,25 @@ export class Moment {
     return last;
   }
 
+  partsByDataset(): EngineReaderStats["datasets"] {
+    const all = [...this.store.datasets.values()].map(({ id, name }) => {
+      const metas = this.#metasOf(id);
+      return [name, { parts: metas.length, bytes: metas.reduce((sum, { fileBytes }) => sum + fileBytes, 0) }] as const;
+    });
+    return Object.fromEntries(all);
+  }
+
+  #metasOf(dataset: number): PartMeta[] {
+    const { logs, maps } = this.parts;
+    return (logs.get(dataset) ?? maps.get(dataset) ?? []).map(({ meta }) => meta);
+  }
+
   #lastWrite(name: string): number {
     const dataset = this.store.datasets.get(name);
     if (dataset === undefined) return 0;
-    const { parts, generations } = this.view;
+    const { generations } = this.view;
     let last = 0;
-    for (const { meta } of parts.logs.get(dataset.id) ?? parts.maps.get(dataset.id) ?? []) {
-      last = Math.max(last, meta.lastRevision);
-    }
+    for (const { lastRevision } of this.#metasOf(dataset.id)) last = Math.max(last, lastRevision);
     for (const { logs, maps } of generations) {
       last = Math.max(last, logs.get(dataset.id)?.lastRevision ?? maps.get(dataset.id)?.lastRevision ?? 0);
     }

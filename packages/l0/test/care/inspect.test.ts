@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { KIB } from "@ehdb/contracts";
 import { inspectStore } from "@ehdb/l0";
 import { built, dir, fill, openOn, partFiles } from "./drive.ts";
 
@@ -50,6 +51,30 @@ describe("inspectStore", () => {
     const { unnamed, disk } = await inspectStore({ dir, host });
     expect(unnamed.map(({ file }) => file).sort()).toEqual(names.map((name) => `${dir}/${name}`).sort());
     expect(disk.unnamed).toBe(40);
+  });
+
+  it("tells one moment beside a writer that seals: no commit is missing between parts and journal, and no part", async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const { host } = await built({}, seed);
+      const engine = await openOn(host, { sealMaxBytes: 64 * KIB });
+      let isWriting = true;
+      const write = async (): Promise<void> => {
+        for (let upTo = 1350; upTo <= 2500; upTo += 50) {
+          await fill(engine, upTo);
+          await engine.seal();
+        }
+        isWriting = false;
+      };
+      const look = async (): Promise<void> => {
+        while (isWriting) {
+          const { sealedThrough, journal, disk, datasets } = await inspectStore({ dir, host });
+          expect(journal.first).toBeLessThanOrEqual(sealedThrough + 1);
+          expect(disk.parts).toBe(datasets.reduce((sum, { bytes }) => sum + bytes, 0));
+        }
+      };
+      await Promise.all([write(), look()]);
+      await engine.close();
+    }
   });
 
   it("works beside a writer, and without a key but for the journal", async () => {

@@ -385,6 +385,32 @@ describe("salvageStore", () => {
     }
   });
 
+  it("beside a writer that seals and merges is refused, or gives all: what went meanwhile isn't told as lost", async () => {
+    const codes = new Set<string>();
+    for (let seed = 1; seed <= 12; seed++) {
+      const { host } = await built({}, seed);
+      const engine = await openOn(host);
+      const write = async (): Promise<void> => {
+        for (let steps = 0; steps < 13 * seed; steps++) await host.clock.yield();
+        await fill(engine, 1350);
+        await engine.seal();
+        await engine.merge();
+      };
+      const salvaging = salvageStore({ dir, to: "/saved", host }).then(
+        ({ lost, damage }) => {
+          expect([seed, lost, damage]).toEqual([seed, [], []]);
+          return "made";
+        },
+        (error: { code: string }) => error.code,
+      );
+      const [code] = await Promise.all([salvaging, write()]);
+      codes.add(code);
+      await engine.close();
+      expect(await host.files.list("/")).toEqual(code === "made" ? ["saved", "store"] : ["store"]);
+    }
+    expect([...codes].filter((code) => code !== "made")).toEqual(["LOCKED"]);
+  });
+
   it("is refused where it makes no sense, and stops by its signal, leaving nothing", async () => {
     const { host } = await built();
     await expect(salvageStore({ dir, to: dir, host })).rejects.toMatchObject({ code: "INVALID_OPTION" });

@@ -17,6 +17,7 @@ import { readKnownStore } from "./known-store.ts";
 import type { StoreLoss } from "./loss.ts";
 import { NewStore } from "./new-store.ts";
 import { saveParts } from "./save-parts.ts";
+import { assertUnchanged, asWritten } from "./written-meanwhile.ts";
 
 export interface SalvageStoreOptions {
   /** The damaged store. It's only read; nobody should be writing it. */
@@ -53,7 +54,7 @@ interface SavedJournal {
 /**
  * Makes a new store of all that is whole in a damaged one. Each dataset has its records with the same positions, versions, revisions and times; what is lost is
  * reported. All is in parts, and the new store is another incarnation. Errors: INVALID_OPTION, NOT_FOUND (no store there), ALREADY_EXISTS,
- * KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, NO_SPACE, IO_ERROR, ABORTED.
+ * KEY_MISSING, WRONG_KEY, UNSUPPORTED_VERSION, NO_SPACE, IO_ERROR, ABORTED, LOCKED (it was written meanwhile).
  */
 export async function salvageStore(options: SalvageStoreOptions): Promise<SalvageStoreReport> {
   const resolved = resolveCareOptions(options, ["dir", "to", "host", "encryption", "signal", "onProgress"]);
@@ -74,7 +75,7 @@ export async function salvageStore(options: SalvageStoreOptions): Promise<Salvag
     );
     return { ...report, damage: [...report.damage, ...unreadable.damage] };
   } catch (error) {
-    throw diskError(error, "The salvage", to);
+    throw asWritten(diskError(error, "The salvage", to), dir);
   }
 }
 
@@ -111,6 +112,7 @@ async function run(salvaging: Salvaging): Promise<SalvageStoreReport> {
     leastEpoch: epoch + 1,
   });
   if (journal !== undefined) await removeStore(host, journal.directory);
+  await assertUnchanged(host, dir, known);
   await store.putInForce();
   return {
     records: store.parts.reduce((sum, meta) => sum + meta.records, 0),
