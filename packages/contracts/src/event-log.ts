@@ -246,7 +246,10 @@ export interface EventLog<E extends EventShape = EventShape> {
    */
   reclaim(options: ReclaimOptions): Promise<number>;
 
-  /** Calls made before are finished, subscriptions end with CLOSED. Idempotent. */
+  /**
+   * Calls made before are finished, subscriptions end with CLOSED. Idempotent. OUTCOME_UNKNOWN when what was acknowledged may not be there at the
+   * next open, and no call was told before; it's closed then, too.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

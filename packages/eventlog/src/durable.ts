@@ -15,7 +15,7 @@ import type {
   Subscription,
   WriteBatch,
 } from "@ehdb/contracts";
-import type { DurableEngine } from "@ehdb/l0";
+import type { CloseReport, DurableEngine } from "@ehdb/l0";
 import { Appends } from "./appends.ts";
 import { readStreamRequest, reclaimRequest, scanRequest, subscribeRequest, tailRequest } from "./call-options.ts";
 import type { StageOptions, TailOptions } from "./call-options.ts";
@@ -56,11 +56,11 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   readonly #appends: Appends;
   readonly #streams: Streams;
   readonly #consumers: ConsumerPlaces;
-  readonly #release: () => Promise<unknown>;
+  readonly #release: () => Promise<CloseReport | undefined>;
   #closing: Promise<void> | undefined;
 
   /** `release` is what a close does with the engine. */
-  constructor(context: Omit<WritingContext, "assertOpen">, release: () => Promise<unknown>) {
+  constructor(context: Omit<WritingContext, "assertOpen">, release: () => Promise<CloseReport | undefined>) {
     this.engine = context.engine;
     this.#context = { ...context, assertOpen: () => this.#assertOpen() };
     this.#appends = new Appends(this.#context);
@@ -195,7 +195,17 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
     await line.ended();
     await inFlight.drained();
     await this.#consumers.settled();
-    await this.#release();
+    const isTold = this.#isTold;
+    const report = await this.#release();
+    if (report?.reason !== undefined && !isTold) throw report.reason;
+  }
+
+  /** A call has been rejected for what keeps the close from being clean, or the engine's own close has said it. */
+  get #isTold(): boolean {
+    const { state } = this.engine;
+    if (state !== "poisoned") return state === "closed";
+    const { POISONED, OUTCOME_UNKNOWN } = this.engine.stats().errors;
+    return POISONED + OUTCOME_UNKNOWN > 0;
   }
 
   #assertOpen(): void {

@@ -3,7 +3,7 @@ import type { EventShape } from "@ehdb/contracts";
 import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
 import { openEngine } from "@ehdb/l0";
-import type { DurableEngine, EngineOptions } from "@ehdb/l0";
+import type { CloseReport, DurableEngine, EngineOptions } from "@ehdb/l0";
 import { CallLine } from "./call-line.ts";
 import { dataset, eventLogDatasets } from "./datasets.ts";
 import { OpenEventLog } from "./durable.ts";
@@ -101,7 +101,7 @@ const inUse = new WeakSet<DurableEngine>();
 async function openOn<E extends EventShape>(
   engine: DurableEngine,
   parts: { readonly host: Host; readonly schemas: DataSchemas; readonly upcasters: Upcasters },
-  release: () => Promise<unknown>,
+  release: () => Promise<CloseReport | undefined>,
 ): Promise<DurableEventLog<E>> {
   if (inUse.has(engine)) throw alreadyOpen();
   inUse.add(engine);
@@ -115,7 +115,7 @@ async function openOn<E extends EventShape>(
       { ...parts, engine, events, streams, news, line: new CallLine(), inFlight: new InFlight() },
       async () => {
         inUse.delete(engine);
-        await release();
+        return await release();
       },
     );
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { DurableEventLog } from "@ehdb/eventlog";
+import type { SimulatedHost } from "@ehdb/host";
 import { describe, expect, test } from "vitest";
 import { eventsOf, iteratorOf, numbered } from "./events.ts";
 import { openOn, stage } from "./drive.ts";
@@ -57,5 +58,45 @@ describe("a log that was opened on a full disk", () => {
     expect(await eventsOf(full.readStream("s"))).toEqual([]);
     expect(await full.streamInfo("s")).toMatchObject({ version: 3, firstVersion: 4 });
     await full.close();
+  });
+});
+
+describe("a close that can't see to it that what was acknowledged is found again", () => {
+  test.each<readonly [string, (host: SimulatedHost) => Promise<void>]>([
+    ["its lock was removed", (host) => host.files.remove("/log/journal/LOCK")],
+    ["it was moved away", (host) => host.files.rename("/log", "/elsewhere")],
+  ])("rejects when nobody was told: %s", async (_, deed) => {
+    const { host, log } = await stage();
+    await log.append("s", numbered(1));
+    await deed(host);
+    await log.append("s", numbered(1));
+    await expect(log.close()).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    await expect(log[Symbol.asyncDispose]()).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    expect(log.engine.state).toBe("closed");
+    await expect(log.append("s", numbered(1))).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  test("rejects when its own sync fails", async () => {
+    const { host, log } = await stage({ durability: "async" });
+    await log.append("s", numbered(1));
+    host.failNext("dataSync");
+    await expect(log.close()).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  });
+
+  test("says nothing again of what an append was told", async () => {
+    const { host, log } = await stage();
+    await log.append("s", numbered(1));
+    host.failNext("dataSync");
+    await expect(log.append("s", numbered(1))).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    await log.close();
+  });
+
+  test("is the engine's to report where that is shared, and its dispose rejects", async () => {
+    const { host, log } = await stage();
+    await log.append("s", numbered(1));
+    await host.files.remove("/log/journal/LOCK");
+    await expect(log.engine[Symbol.asyncDispose]()).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    expect(await log.engine.close()).toMatchObject({ state: "partially durable", reason: { code: "OUTCOME_UNKNOWN" } });
+    await log.close();
   });
 });

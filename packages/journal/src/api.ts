@@ -157,6 +157,11 @@ export interface Journal extends JournalReader {
   /** `open`; `no-space`: appends throw NO_SPACE until there is room (or, `data.cause` being `files`, until files can be opened again); `poisoned`: until `reopen()`; `read-only`: opened on a full disk. */
   readonly state: "open" | "no-space" | "poisoned" | "read-only" | "closed";
   readonly dir: string;
+  /**
+   * The machine, for what stands beside the journal under its lock: before a name is made, changed or removed through it, it's looked whether the lock
+   * is still there. When not, that is IO_ERROR, and the journal is poisoned.
+   */
+  readonly host: Host;
   /** This open's epoch. */
   readonly epoch: number;
   /** What recovery found when this journal was opened, or last reopened. */
@@ -213,6 +218,7 @@ export interface Journal extends JournalReader {
   reopen(): Promise<RecoveryReport>;
   /** Syncs, states all durable, and lets the directory go. Never throws for what the disk does: the report says it. Called again it gives the same report. */
   close(options?: { readonly timeoutMillis?: number }): Promise<CloseReport>;
+  /** Closes, and throws the report's `reason` when it wasn't poisoned before: nobody else would tell it. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -232,6 +238,8 @@ export interface CloseReport {
    */
   readonly state: "clean" | "partially durable" | "timed out";
   readonly cursors: Cursors;
+  /** With `partially durable`: OUTCOME_UNKNOWN, and why. */
+  readonly reason?: EhdbError;
 }
 
 export interface DropReport {

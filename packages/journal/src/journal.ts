@@ -15,6 +15,7 @@ import { checkBytes, checkOptions, checkSequence } from "./arguments.ts";
 import { makeDirectory } from "./directory.ts";
 import { epochOf } from "./cursor.ts";
 import type { LowWater } from "./format.ts";
+import { heldHost } from "./held-host.ts";
 import { lockDirectory } from "./lock.ts";
 import type { DirectoryLock } from "./lock.ts";
 import { LogReader } from "./log-reader.ts";
@@ -42,14 +43,15 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 }
 
 export async function openWith(options: ResolvedOptions): Promise<OpenJournal> {
-  const { host, dir } = options;
+  const { dir } = options;
   let lock: DirectoryLock | undefined;
   let recovered: Recovered | undefined;
   try {
-    await makeDirectory(host, dir, "dir");
-    lock = await lockDirectory(host, dir, options.lockTimeoutMillis);
-    recovered = await recover(options);
-    const journal = new OpenJournal(options, lock, recovered);
+    await makeDirectory(options.host, dir, "dir");
+    lock = await lockDirectory(options.host, dir, options.lockTimeoutMillis);
+    const host = heldHost(options.host, lock.assertHeld);
+    recovered = await recover({ ...options, host });
+    const journal = new OpenJournal({ ...options, host }, lock, recovered);
     await journal.tidy(recovered);
     return journal;
   } catch (error) {
@@ -88,6 +90,7 @@ export class OpenJournal extends LogReader implements Journal {
     super(options.host, options.dir);
     this.#options = options;
     this.#lock = lock;
+    lock.onLost = (error) => this.#writer?.lost(error);
     this.#durability = options.durability;
     this.#begin(recovered);
   }
@@ -265,7 +268,9 @@ export class OpenJournal extends LogReader implements Journal {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+    const wasPoisoned = this.state === "poisoned";
+    const { reason } = await this.close();
+    if (reason !== undefined && !wasPoisoned) throw reason;
   }
 
   stats(): JournalStats {
@@ -369,7 +374,7 @@ export class OpenJournal extends LogReader implements Journal {
     let recovered: Recovered;
     try {
       // Without its lock it may not be ours any more.
-      await assertUntouched(this.host, [this.#lock]);
+      await this.#lock.assertHeld();
       recovered = await recover(this.#options);
     } catch (error) {
       throw machineError(error, "reopen()", this.dir);
@@ -395,18 +400,20 @@ export class OpenJournal extends LogReader implements Journal {
     this.changes.announce();
     this.#writer?.intake.stop(this.#closed());
     let state: CloseReport["state"] = "clean";
+    let reason: EhdbError | undefined;
     try {
       const finished = this.#serial.then(() => this.#writer?.finish(this.#closed()));
       if (!(await inTime(this.host.clock, finished, options.timeoutMillis))) state = "timed out";
-    } catch {
+    } catch (error) {
       state = "partially durable";
+      reason = notClean(error, this.cursors);
     }
     const { cursors } = this;
     if (state !== "clean") this.#abandon();
     const letGo = this.#letGo();
     if (state === "timed out") void letGo.catch(() => undefined);
     else await letGo;
-    return { state, cursors };
+    return { state, cursors, ...(reason && { reason }) };
   }
 
   #abandon(): void {
@@ -451,6 +458,12 @@ export class OpenJournal extends LogReader implements Journal {
 function notGivenOut(sequence: number, appended: number): EhdbError {
   const message = `sequence ${sequence} hasn't been given out: the last one appended is ${appended}`;
   return new EhdbError("OUT_OF_RANGE", message, { sequence, appended });
+}
+
+function notClean(cause: unknown, cursors: Cursors): EhdbError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `the close couldn't see to it that the next open finds all that was appended (${why}). Open it again, and look`;
+  return new EhdbError("OUTCOME_UNKNOWN", message, { ...cursors }, cause);
 }
 
 function outcomeUnknown(sequence: number, last: number): EhdbError {

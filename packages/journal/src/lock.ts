@@ -1,20 +1,39 @@
 import { isEhdbError } from "@ehdb/contracts";
 import type { Host, Lock } from "@ehdb/host";
 import { join } from "node:path";
-import { inodeOf } from "./owned.ts";
+import { assertUntouched, inodeOf } from "./owned.ts";
 import type { OwnedFile } from "./owned.ts";
 
 const retryMillis = 20;
 
 /** The lock and the file that carries it: whoever removes it lets others in. */
-export interface DirectoryLock extends Lock, OwnedFile {}
+export interface DirectoryLock extends Lock, OwnedFile {
+  /** Throws IO_ERROR when the file isn't there any more, or another is. */
+  readonly assertHeld: () => Promise<void>;
+  /** Told what `assertHeld` throws. */
+  onLost: (error: unknown) => void;
+}
 
 /** The kernel's lock on the journal's directory. LOCKED when somebody holds it for longer than `timeoutMillis`. */
 export async function lockDirectory(host: Host, dir: string, timeoutMillis: number): Promise<DirectoryLock> {
   const path = join(dir, "LOCK");
   const lock = await lockFile(host, path, timeoutMillis);
   try {
-    return { path, inode: await inodeOf(host, path), release: () => lock.release() };
+    const held: DirectoryLock = {
+      path,
+      inode: await inodeOf(host, path),
+      release: () => lock.release(),
+      onLost: () => undefined,
+      assertHeld: async () => {
+        try {
+          await assertUntouched(host, [held]);
+        } catch (error) {
+          held.onLost(error);
+          throw error;
+        }
+      },
+    };
+    return held;
   } catch (error) {
     await lock.release();
     throw error;

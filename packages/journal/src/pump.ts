@@ -18,6 +18,8 @@ const turnBytes = 1024 * 1024;
 /** Written at most between two syncs. */
 const cycleBytes = 8 * 1024 * 1024;
 const idleMarkMillis = 50;
+/** While something is written, it's looked so often whether the files are still where they were. */
+const lookMillis = 1000;
 /** Smaller bodies aren't worth a thread's time. */
 const leastCompressedBytes = 256;
 
@@ -71,6 +73,7 @@ export class Pump {
   #batchTimer: Timer | undefined;
   #markTimer: Timer | undefined;
   #lastWrite = 0;
+  #lastLook: number;
   #scheduled = false;
   #running: Promise<void> | undefined;
   /** Why nothing is written any more. */
@@ -83,6 +86,7 @@ export class Pump {
     this.#epoch = state.epoch;
     this.#hooks = hooks;
     this.#current = state.current;
+    this.#lastLook = this.#clock.monotonic();
     this.durability = options.durability;
     this.written = state.last;
     this.durable = state.last;
@@ -214,6 +218,7 @@ export class Pump {
   async #writePhase(): Promise<void> {
     let turn = 0;
     let cycle = 0;
+    if (this.#clock.monotonic() - this.#lastLook >= lookMillis && !(await this.#isUntouched(this.#current))) return;
     for (let batch = this.#intake.next(); batch !== undefined; batch = this.#intake.next()) {
       if (batch.segment !== this.#current) {
         this.#rollWaits = this.#current.position > this.#current.synced;
@@ -285,6 +290,7 @@ export class Pump {
 
   /** Looks whether what was acknowledged is still where the next open looks for it. */
   async #isUntouched(...writers: readonly SegmentWriter[]): Promise<boolean> {
+    this.#lastLook = this.#clock.monotonic();
     try {
       await this.#hooks.assertUntouched(writers);
     } catch (error) {

@@ -60,6 +60,11 @@ export class Writer {
     this.pump.attach(this.intake);
   }
 
+  /** The lock was taken away: what is written from here on may never be found. */
+  lost(error: unknown): void {
+    this.#fail(error, "a look at the journal's files");
+  }
+
   /** Writes the mark behind which everything below the low water is void, and waits until it is on disk. */
   async markLowWater(lowWater: LowWater): Promise<void> {
     const batch = await this.insert({ flags: flag.mark | flag.lowWater, body: encodeLowWater(lowWater), records: 0 });

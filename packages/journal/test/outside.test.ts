@@ -2,7 +2,20 @@
 import { describe, expect, it } from "vitest";
 import type { SimulatedHost } from "@ehdb/host";
 import type { Journal } from "@ehdb/journal";
-import { bytes, codeOf, fill, KIB, MIB, openAt, range, refusal, segmentFiles, sequencesOf, stage } from "./drive.ts";
+import {
+  bytes,
+  codeOf,
+  fill,
+  KIB,
+  MIB,
+  openAt,
+  pour,
+  range,
+  refusal,
+  segmentFiles,
+  sequencesOf,
+  stage,
+} from "./drive.ts";
 
 const options = { segmentBytes: MIB, reserveBytes: 0 };
 
@@ -62,7 +75,25 @@ describe.each(cases)("$name $what by somebody else", ({ what, deed, path }) => {
     const { host, journal } = await stage(options);
     await fill(journal, 3, 10);
     await deed(host, await path(host));
-    expect(await journal.close()).toMatchObject({ state: "partially durable" });
+    expect(await journal.close()).toMatchObject({ state: "partially durable", reason: { code: "OUTCOME_UNKNOWN" } });
+    expect((await journal.close()).reason?.message).toContain(what);
+    const again = await stage(options);
+    await deed(again.host, await path(again.host));
+    expect(await codeOf(() => again.journal[Symbol.asyncDispose]())).toBe("OUTCOME_UNKNOWN");
+  });
+
+  it("is noticed a second later by the next append, in every mode", async () => {
+    for (const durability of ["sync", "batch", "async"] as const) {
+      const { host, journal } = await stage({ ...options, durability });
+      await pour(journal, 3, 10);
+      await deed(host, await path(host));
+      await pour(journal, 3, 10);
+      await host.advance(1000);
+      const { written } = journal.cursors;
+      expect(await codeOf(pour(journal, 1, 10))).toBe("OUTCOME_UNKNOWN");
+      expect([journal.state, journal.cursors.written]).toEqual(["poisoned", written]);
+      await journal.close();
+    }
   });
 });
 
@@ -96,4 +127,41 @@ it("reopen() goes on over a lost segment that was made ready, and not without th
     }
     await journal.close();
   }
+});
+
+describe("a journal whose directory was moved away, and another took its place", () => {
+  const state = async (host: SimulatedHost): Promise<unknown[]> =>
+    await Promise.all((await host.files.list("/j")).map(async (name) => [name, await host.files.stat(`/j/${name}`)]));
+
+  it.each<readonly [string, (journal: Journal) => Promise<unknown>]>([
+    ["made ready", async (journal) => fill(journal, 60, 20 * KIB)],
+    ["dropped", (journal) => journal.dropBefore(journal.cursors.durable + 1)],
+    ["rolled", async (journal) => journal.roll()],
+    ["thrown away at the close", (journal) => journal.close()],
+  ])("has none of the other's segments %s", async (_, call) => {
+    const { host, journal } = await stage({ ...options, reserveBytes: 4096 });
+    await ready(host, journal);
+    await journal.roll();
+    await fill(journal, 3, 10);
+    await host.settle();
+    await host.files.rename("/j", "/old");
+    // The same names, and more of them.
+    for (let opens = 0; opens < 4; opens++) {
+      const other = await openAt(host, options);
+      await fill(other, 2, 10);
+      await other.close();
+    }
+    const before = await state(host);
+    const { durable } = journal.cursors;
+    await call(journal).catch(() => undefined);
+    await host.settle();
+    await host.advance(1000);
+    await journal.appendDurable(bytes(1)).catch(() => undefined);
+    expect(["poisoned", "closed"]).toContain(journal.state);
+    await journal.close();
+    expect(await state(host)).toEqual(before);
+    const old = await openAt(host, { ...options, dir: "/old" });
+    expect(old.last).toBeGreaterThanOrEqual(durable);
+    await old.close();
+  });
 });

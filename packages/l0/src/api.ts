@@ -5,6 +5,8 @@ import type { BackupOptions, BackupReport } from "./care/backup.ts";
 import type { ScrubOptions, VerifyEngineOptions } from "./care/verify-engine.ts";
 import type { StoreReport } from "./care/verify-store.ts";
 
+export type { CloseReport } from "@ehdb/journal";
+
 export interface EngineOptions {
   /** The engine's own directory; made when missing. */
   readonly dir: string;
@@ -138,6 +140,7 @@ export interface DurableEngine extends Engine {
   /** Counts what the store takes on disk anew, in memory. By itself that is done whenever something else is sealed, not with each commit. */
   refreshStateGauges(): void;
   close(): Promise<CloseReport>;
+  /** Closes, and throws the report's `reason` when it wasn't poisoned before: nobody else would tell it. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

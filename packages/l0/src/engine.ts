@@ -364,7 +364,9 @@ export class OpenEngine implements DurableEngine {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+    const wasPoisoned = this.state === "poisoned";
+    const { reason } = await this.close();
+    if (reason !== undefined && !wasPoisoned) throw reason;
   }
 
   #begin(recovered: Recovered): Run {

@@ -17,7 +17,15 @@ export type {
   NewRecord,
   WriteBatch,
 } from "@ehdb/contracts";
-export type { DurableEngine, EngineHeads, EngineOptions, EngineRecovery, EngineState, EngineStats } from "./api.ts";
+export type {
+  CloseReport,
+  DurableEngine,
+  EngineHeads,
+  EngineOptions,
+  EngineRecovery,
+  EngineState,
+  EngineStats,
+} from "./api.ts";
 export type { BackupOptions, BackupReport } from "./care/backup.ts";
 export { restoreStore } from "./care/restore-store.ts";
 export type { RestoreReport, RestoreStoreOptions } from "./care/restore-store.ts";

@@ -26,11 +26,12 @@ import { Sealed } from "./sealed.ts";
  * UNSUPPORTED_VERSION, IO_ERROR, NO_SPACE, and with `create: false` NOT_FOUND; on all of them nothing that was stored is changed.
  */
 export async function openEngine(options: EngineOptions): Promise<DurableEngine> {
-  const resolved = resolveOptions(options);
+  const asked = resolveOptions(options);
   const hash = await loadContentHash();
-  await lookBeforeOpening(resolved);
-  const copied = await lookForCopy(resolved);
-  const journal = await openJournal({ ...journalOptions(resolved), ...copied.epoch });
+  await lookBeforeOpening(asked);
+  const copied = await lookForCopy(asked);
+  const journal = await openJournal({ ...journalOptions(asked), ...copied.epoch });
+  const resolved = { ...asked, host: journal.host };
   let manifest: Manifest | undefined;
   let handles: PartHandles | undefined;
   try {
