@@ -68,7 +68,7 @@ export interface NewRecord {
  *
  * What is wrong is refused as it is stated, and isn't in the batch then. INVALID_ARGUMENT: a dataset that there isn't, or of the
  * other order; a key or id that is empty or not well-formed Unicode; a payload that isn't a Uint8Array; an id given twice under
- * one key; an expectation that is none; a version to erase below that isn't a whole number from 1; any call after `stage` has returned. TOO_LARGE: a key or id of more than 1 024 bytes; more
+ * one key; records that are no array, or no record among them; an expectation that is none; a version to erase below that isn't a whole number from 1; any call after `stage` has returned. TOO_LARGE: a key or id of more than 1 024 bytes; more
  * than 16 MiB of keys, ids and payloads in one batch, to which an engine may add up to `OPERATION_BYTES` for each operation.
  */
 export interface WriteBatch {
@@ -187,7 +187,7 @@ export interface LogDataset {
   readonly last: number;
   /**
    * TRUNCATED when a crash took back what was at `sort` in `epoch`, or the log was replaced by another (`epoch` is still to come).
-   * OUT_OF_RANGE beyond the end. From 0, where nothing has been read, every log continues. INVALID_ARGUMENT for a negative sort, or an epoch below 1.
+   * OUT_OF_RANGE beyond the end. From 0, where nothing has been read, every log continues. INVALID_ARGUMENT unless the sort is a whole number from 0, the epoch one from 1.
    */
   assertContinues(sort: number, epoch: number): void;
   /** The version of the last readable record under `key`; 0 when there has been none. */
@@ -252,7 +252,7 @@ export interface Engine {
   ): Promise<ImportResult>;
   /** The last readable revision; 0 when there has been no commit. */
   readonly revision: number;
-  /** Resolves when more than `revision` is readable, or the engine's state changes, as by a close. */
+  /** Resolves when more than `revision`, a whole number from 0, is readable, or the engine's state changes, as by a close. */
   news(revision: number): Promise<void>;
   /**
    * Waits for the commits that were called before. From the call on, every other call and every further step of a read is

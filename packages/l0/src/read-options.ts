@@ -30,8 +30,8 @@ export function checkLogOptions(options: LogReadOptions): void {
   if (direction !== undefined && direction !== "forwards" && direction !== "backwards") {
     throw invalidArgument("direction", direction, '"forwards" or "backwards"');
   }
-  checkWhole("from", from, 0);
-  checkWhole("limit", limit, 0);
+  if (from !== undefined) checkWhole("from", from, 0);
+  if (limit !== undefined) checkWhole("limit", limit, 0);
   checkSignal(signal);
 }
 
@@ -52,7 +52,7 @@ export function keyRange(options: MapScanOptions): KeyRange {
       throw invalidArgument(name, value, "a string of well-formed Unicode");
     }
   }
-  checkWhole("limit", limit, 0);
+  if (limit !== undefined) checkWhole("limit", limit, 0);
   checkSignal(signal);
   const end = afterPrefix(prefix);
   return {
@@ -73,8 +73,9 @@ export function afterPrefix(prefix: string): string | undefined {
   return undefined;
 }
 
+/** Nothing given is wrong too: where it may be left out, the caller looks first. */
 export function checkWhole(name: string, value: unknown, least: number): void {
-  if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= least)) return;
+  if (Number.isSafeInteger(value) && (value as number) >= least) return;
   throw invalidArgument(name, value, `a whole number from ${least}`);
 }
 

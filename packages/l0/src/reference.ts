@@ -19,6 +19,7 @@ import {
   checkMapOptions,
   checkName,
   checkOptions,
+  checkSignal,
   checkWhole,
 } from "./reference/checks.ts";
 import { batchesOf, Bringing, checkedRecord, checkImportOptions } from "./reference/importing.ts";
@@ -110,6 +111,7 @@ class Reference implements ReferenceEngine {
   async commit(stage: (batch: WriteBatch) => void, options: { readonly signal?: AbortSignal } = {}): Promise<Commit> {
     this.#checkOpen();
     checkOptions(options, ["signal"]);
+    checkSignal(options.signal);
     throwIfAborted(options.signal, "the commit");
     const { datasets, dedupeWindow = 65_536, now = () => 0 } = this.#options;
     const { writes, expectations } = statementsOf(datasets, stage);

@@ -11,7 +11,7 @@ export function checkLimits(limits: RetentionLimits): RetentionLimits {
   refuseUnknown(limits, known, "");
   if (known.every((name) => limits[name] === undefined))
     throw invalidArgument("limits", limits, "at least one of maxBytes, maxRecords and maxAgeSeconds");
-  for (const name of known) checkWhole(name, limits[name], 0);
+  for (const name of known) if (limits[name] !== undefined) checkWhole(name, limits[name], 0);
   return limits;
 }
 

@@ -1,4 +1,4 @@
-import { EhdbError, isBytes, isThenable, MAX_WRITE_BYTES, shown } from "@ehdb/contracts";
+import { EhdbError, invalidArgument, isBytes, isThenable, MAX_WRITE_BYTES, shown } from "@ehdb/contracts";
 import type { DatasetOrder, Expectation, NewRecord, WriteBatch } from "@ehdb/contracts";
 import type { Dataset } from "./dataset.ts";
 import { COMMIT_HEADER_BYTES, opBytes, operation } from "./envelope.ts";
@@ -70,11 +70,21 @@ export class StagedBatch implements WriteBatch {
   }
 
   appendAll(dataset: string, key: string, records: readonly NewRecord[]): void {
+    if (!Array.isArray(records)) throw invalidArgument("records", records, "an array of records, { payload, id }");
+    if (records.length === 0) {
+      // No `append` looks at them.
+      this.#dataset(dataset, "by-sort");
+      nameBytes("key", key);
+    }
     const { bytes } = this;
     const contentBytes = this.#contentBytes;
     const count = this.ops.length;
     try {
-      for (const { payload, id } of records) this.append(dataset, key, payload, id);
+      for (const record of records as readonly NewRecord[]) {
+        if (typeof record !== "object" || record === null)
+          throw invalidArgument("a record", record, "{ payload, id }, with a Uint8Array as payload");
+        this.append(dataset, key, record.payload, record.id);
+      }
     } catch (error) {
       for (const { to, id } of this.ops.splice(count)) if (id !== undefined) this.#ids?.delete(scopedId(to, key, id));
       this.bytes = bytes;

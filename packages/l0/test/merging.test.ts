@@ -234,6 +234,8 @@ describe("a log's floor", () => {
     await append(engine, "a", "1");
     await expect(engine.raiseFloor("events", 3)).rejects.toMatchObject({ code: "OUT_OF_RANGE", data: { last: 1 } });
     await expect(engine.raiseFloor("state", 1)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    const nowhere = undefined as unknown as number;
+    await expect(engine.raiseFloor("events", nowhere)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await engine.raiseFloor("events", 2);
     await engine.raiseFloor("events", 1);
     expect(engine.log("events").first).toBe(2);

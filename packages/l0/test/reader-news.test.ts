@@ -35,6 +35,13 @@ async function close({ engine, reader }: Beside): Promise<void> {
 }
 
 describe("who waits for news", () => {
+  test("says of what", async () => {
+    const stores = await beside();
+    const nowhere = undefined as unknown as number;
+    await expect(stores.reader.news(nowhere)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await close(stores);
+  });
+
   test("hears at once of what was stated before it waits", async () => {
     const stores = await beside();
     await commit(stores);

@@ -11,6 +11,7 @@ import { logReadRules } from "./log-reads.ts";
 import { mapScanRules } from "./map-scans.ts";
 import { mapRules } from "./maps.ts";
 import { waitingRules } from "./waiting.ts";
+import { wrongFormRules } from "./wrong-forms.ts";
 
 export { engineRuleDatasets, engineRuleDedupeWindow } from "./claim.ts";
 export type { EngineCapability, EngineRule } from "./claim.ts";
@@ -29,4 +30,5 @@ export const engineRules: readonly EngineRule[] = [
   ...importRefusalRules,
   ...limitRules,
   ...waitingRules,
+  ...wrongFormRules,
 ];

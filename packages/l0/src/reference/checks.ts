@@ -1,4 +1,4 @@
-import { EhdbError, MAX_NAME_BYTES } from "@ehdb/contracts";
+import { EhdbError, isAbortSignal, MAX_NAME_BYTES } from "@ehdb/contracts";
 import type { DatasetOrder, DatasetSpec, ErrorData, LogReadOptions, MapScanOptions } from "@ehdb/contracts";
 
 /** What a caller gave is checked here, and nowhere else. */
@@ -24,7 +24,10 @@ export function checkDatasets(datasets: readonly DatasetSpec[]): void {
 
 export function checkDataset(datasets: readonly DatasetSpec[], name: string, order?: DatasetOrder): DatasetOrder {
   const found = datasets.find((dataset) => dataset.name === name);
-  if (found === undefined) throw invalid(`there is no dataset ${JSON.stringify(name)}: declare it at the open`);
+  if (found === undefined)
+    throw invalid(
+      `there is no dataset ${typeof name === "string" ? name : `of type ${typeof name}`}: declare it at the open`,
+    );
   if (order !== undefined && found.order !== order) {
     throw invalid(`dataset "${name}" is ${found.order}, and the call is for one ${order}`, { dataset: name });
   }
@@ -54,25 +57,35 @@ export function checkWhole(what: string, value: unknown, least: number): void {
 }
 
 export function checkOptions(options: object, known: readonly string[]): void {
+  if (Object(options) !== options || Array.isArray(options)) {
+    throw invalidOption(`options are a ${typeof options}: give an object with ${known.join(", ")}`);
+  }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw invalidOption(`there is no option "${unknown}": there are ${known.join(", ")}`);
 }
 
 export function checkLogOptions(options: LogReadOptions): void {
   checkOptions(options, ["direction", "from", "limit", "signal"] satisfies (keyof LogReadOptions)[]);
-  const { direction, from, limit } = options;
+  const { direction, from, limit, signal } = options;
   if (direction !== undefined && direction !== "forwards" && direction !== "backwards") {
     throw invalid(`direction is ${String(direction)}: give forwards or backwards`);
   }
   if (from !== undefined) checkWhole("from", from, 0);
   if (limit !== undefined) checkWhole("limit", limit, 0);
+  checkSignal(signal);
 }
 
 export function checkMapOptions(options: MapScanOptions): void {
   checkOptions(options, ["prefix", "from", "before", "limit", "signal"] satisfies (keyof MapScanOptions)[]);
-  const { prefix, from, before, limit } = options;
+  const { prefix, from, before, limit, signal } = options;
   for (const [what, text] of Object.entries({ prefix, from, before })) if (text !== undefined) checkText(what, text);
   if (limit !== undefined) checkWhole("limit", limit, 0);
+  checkSignal(signal);
+}
+
+export function checkSignal(signal: unknown): void {
+  if (signal !== undefined && !isAbortSignal(signal))
+    throw invalid(`signal is a ${typeof signal}: give an AbortSignal`);
 }
 
 function invalidOption(message: string): EhdbError {

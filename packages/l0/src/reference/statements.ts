@@ -1,5 +1,5 @@
 import { EhdbError, isBytes, MAX_WRITE_BYTES, OPERATION_BYTES } from "@ehdb/contracts";
-import type { DatasetOrder, DatasetSpec, Expectation, ImportedRecord, WriteBatch } from "@ehdb/contracts";
+import type { DatasetOrder, DatasetSpec, Expectation, ImportedRecord, NewRecord, WriteBatch } from "@ehdb/contracts";
 import { checkDataset, checkName, checkWhole, invalid } from "./checks.ts";
 
 export interface Append {
@@ -94,9 +94,16 @@ export function statementsOf(datasets: readonly DatasetSpec[], stage: (batch: Wr
       writes.push({ kind: "append", dataset, key, id, payload: copy });
     },
     appendAll(dataset, key, records) {
+      checkOpen();
+      checkDataset(datasets, dataset, "by-sort");
+      checkName("a key", key);
+      if (!Array.isArray(records)) throw invalid(`records are a ${typeof records}: give an array`);
       const before = { bytes, ids: [...ids], writes: [...writes] };
       try {
-        for (const { payload, id } of records) batch.append(dataset, key, payload, id);
+        for (const record of records as readonly NewRecord[]) {
+          if (Object(record) !== record) throw invalid(`a record is a ${typeof record}: give { payload, id }`);
+          batch.append(dataset, key, record.payload, record.id);
+        }
       } catch (error) {
         bytes = before.bytes;
         ids = new Set(before.ids);
