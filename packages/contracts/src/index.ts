@@ -26,6 +26,7 @@ export { nearestName } from "./nearest-name.ts";
 export { chosen, describedOption, invalidArgument, invalidOption, optionReader, refuseUnknown } from "./options.ts";
 export type { OptionReader } from "./options.ts";
 export { shown } from "./shown.ts";
+export { whenAborted } from "./when-aborted.ts";
 export { OPERATION_BYTES } from "./engine.ts";
 export { engineRuleDatasets, engineRuleDedupeWindow, engineRules } from "./engine-rules/index.ts";
 export type { EngineCapability, EngineRule } from "./engine-rules/index.ts";

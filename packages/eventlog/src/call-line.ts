@@ -1,4 +1,4 @@
-import { abortedError } from "@ehdb/contracts";
+import { abortedError, whenAborted } from "@ehdb/contracts";
 
 /** Ends a call's turn: those behind it go on, while it waits for its answer. */
 export type Pass = () => void;
@@ -30,7 +30,7 @@ export class CallLine {
         isGivenUp = true;
         reject(abortedError(signal as AbortSignal, what));
       };
-      signal?.addEventListener("abort", giveUp, { once: true });
+      const stopWaiting = signal && whenAborted(signal, giveUp);
       this.#last = before.then(
         () =>
           new Promise<void>((passed) => {
@@ -38,7 +38,7 @@ export class CallLine {
               this.#waiting--;
               passed();
             });
-            signal?.removeEventListener("abort", giveUp);
+            stopWaiting?.();
             if (isGivenUp) return pass();
             call(pass).then(resolve, reject).finally(pass);
           }),

@@ -9,7 +9,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "@ehdb/contracts";
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, whenAborted } from "@ehdb/contracts";
 import type { EngineReader } from "@ehdb/l0";
 import { readStreamRequest, scanRequest, subscribeRequest } from "./call-options.ts";
 import { consumersIn } from "./consumer-places.ts";
@@ -184,15 +184,12 @@ async function newsUntil(
   revision: number,
   signals: readonly (AbortSignal | undefined)[],
 ): Promise<void> {
+  if (signals.some((signal) => signal?.aborted)) return;
   const ended = new AbortController();
-  const end = (): void => ended.abort();
-  for (const signal of signals) {
-    if (signal?.aborted === true) return;
-    signal?.addEventListener("abort", end, { once: true });
-  }
+  const stops = signals.map((signal) => signal && whenAborted(signal, () => ended.abort()));
   try {
     await engine.news(revision, { signal: ended.signal });
   } finally {
-    for (const signal of signals) signal?.removeEventListener("abort", end);
+    for (const stop of stops) stop?.();
   }
 }

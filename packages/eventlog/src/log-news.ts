@@ -1,14 +1,16 @@
+import type { Clock } from "@ehdb/host";
 import type { DurableEngine } from "@ehdb/l0";
 import { News } from "./news.ts";
 
 /** Wakes all who follow a log, with one question to its engine however many they are. */
 export class LogNews {
   readonly #engine: DurableEngine;
-  readonly #news = new News();
+  readonly #news: News;
   #isAsking = false;
 
-  constructor(engine: DurableEngine) {
+  constructor(engine: DurableEngine, clock: Clock) {
     this.#engine = engine;
+    this.#news = new News(clock);
   }
 
   /** Everybody looks again. */

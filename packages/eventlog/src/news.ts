@@ -1,9 +1,21 @@
+import { whenAborted } from "@ehdb/contracts";
+import { callInTurns } from "@ehdb/host";
+import type { Clock } from "@ehdb/host";
+
 /** Wakes everybody who waits for something to happen. */
 export class News {
+  readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Not all in one turn of the loop. */
   tell(): void {
-    for (const wake of this.#waiting) wake();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    void callInTurns(this.#clock, waiting);
   }
 
   /** Resolves at the next news, or when one of the signals is aborted. */
@@ -15,9 +27,9 @@ export class News {
     });
     const waker = (): void => wake?.();
     this.#waiting.add(waker);
-    for (const signal of signals) signal?.addEventListener("abort", waker);
+    const stops = signals.map((signal) => signal && whenAborted(signal, waker));
     await woken;
     this.#waiting.delete(waker);
-    for (const signal of signals) signal?.removeEventListener("abort", waker);
+    for (const stop of stops) stop?.();
   }
 }

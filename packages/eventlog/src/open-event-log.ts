@@ -110,7 +110,7 @@ async function openOn<E extends EventShape>(
     // A reopen of the engine may have brought what nobody knew the outcome of.
     const streams = new StreamsFacts(engine.map(dataset.streams), () => engine.recovery.epoch);
     await streams.open();
-    const news = new LogNews(engine);
+    const news = new LogNews(engine, parts.host.clock);
     return new OpenEventLog<E>(
       { ...parts, engine, events, streams, news, line: new CallLine(), inFlight: new InFlight() },
       async () => {

@@ -100,13 +100,14 @@ interface Parts {
 class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
   readonly #parts: Parts;
   readonly #state: ReferenceState;
-  readonly #news = new News();
+  readonly #news: News;
   /** Ends when the newest change is made. Changes are made one after the other, in the order of their calls. */
   #changes: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#news = new News(parts.host.clock);
     this.#state = parts.state;
   }
 

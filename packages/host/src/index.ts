@@ -1,3 +1,4 @@
+export { callInTurns } from "./call-in-turns.ts";
 export type {
   Clock,
   File,

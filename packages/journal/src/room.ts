@@ -1,7 +1,6 @@
-import { abortedError, EhdbError } from "@ehdb/contracts";
+import { abortedError, EhdbError, whenAborted } from "@ehdb/contracts";
 import type { Clock, Timer } from "@ehdb/host";
 import type { Waiting } from "./api.ts";
-import { whenAborted } from "./when-aborted.ts";
 
 interface Waiter {
   readonly bytes: number;

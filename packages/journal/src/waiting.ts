@@ -1,9 +1,8 @@
-import { abortedError, EhdbError } from "@ehdb/contracts";
+import { abortedError, EhdbError, whenAborted } from "@ehdb/contracts";
 import type { ErrorCode } from "@ehdb/contracts";
 import type { Clock, Timer } from "@ehdb/host";
 import type { Waiting } from "./api.ts";
 import { checkOptions, checkTimeout } from "./arguments.ts";
-import { whenAborted } from "./when-aborted.ts";
 
 /** Waits for `work`, but no longer than until the signal fires (ABORTED) or the time is up (`code`). The work goes on. */
 export async function within<T>(

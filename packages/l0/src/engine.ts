@@ -96,7 +96,7 @@ export class OpenEngine implements DurableEngine {
     this.#run = this.#begin(opened.recovered);
     this.recovery = opened.recovered.report;
     this.#line = new CommitLine(new CommitStep(() => this.#run), this.errors.add);
-    this.#news = new News(opened.journal, () => this.#run.store.accepted);
+    this.#news = new News(opened.journal, () => this.#run.store.accepted, opened.options.host.clock);
     this.#reads = this.#readContext();
   }
 

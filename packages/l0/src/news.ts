@@ -1,3 +1,5 @@
+import { callInTurns } from "@ehdb/host";
+import type { Clock } from "@ehdb/host";
 import type { Journal } from "@ehdb/journal";
 
 interface Waiter {
@@ -9,12 +11,14 @@ interface Waiter {
 export class News {
   readonly #journal: Journal;
   readonly #accepted: () => number;
+  readonly #clock: Clock;
   #waiting: Waiter[] = [];
   #isAsking = false;
 
-  constructor(journal: Journal, accepted: () => number) {
+  constructor(journal: Journal, accepted: () => number, clock: Clock) {
     this.#journal = journal;
     this.#accepted = accepted;
+    this.#clock = clock;
   }
 
   /** Resolves when more than `revision` can be read, or something else has changed. */
@@ -35,7 +39,7 @@ export class News {
 
   /** All who wait look again. */
   announce(): void {
-    for (const { resolve } of this.#waiting.splice(0)) resolve();
+    this.#tell(this.#waiting.splice(0));
   }
 
   async #ask(): Promise<void> {
@@ -48,11 +52,14 @@ export class News {
     }
     this.#isAsking = false;
     const { last } = this.#journal;
-    const waiting = this.#waiting.splice(0);
-    for (const waiter of waiting) {
-      if (waiter.revision < last) waiter.resolve();
-      else this.#waiting.push(waiter);
-    }
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({ revision }) => revision >= last);
+    this.#tell(waiting.filter(({ revision }) => revision < last));
     this.arrived();
+  }
+
+  #tell(waiting: readonly Waiter[]): void {
+    const calls = waiting.map(({ resolve }) => resolve);
+    void callInTurns(this.#clock, calls);
   }
 }

@@ -1,4 +1,4 @@
-import { abortedError } from "@ehdb/contracts";
+import { abortedError, whenAborted } from "@ehdb/contracts";
 import type { Commit } from "@ehdb/contracts";
 import type { Waiter } from "./acknowledgements.ts";
 import { Loaded } from "./loaded.ts";
@@ -12,8 +12,7 @@ export class Write implements Waiter {
   #isSettled = false;
   #resolve!: (commit: Commit) => void;
   #reject!: (error: unknown) => void;
-  #signal: AbortSignal | undefined;
-  #onAbort: (() => void) | undefined;
+  #stopWaiting: (() => void) | undefined;
   #answer: Commit | (() => void) | undefined;
   revision = 0;
 
@@ -47,16 +46,15 @@ export class Write implements Waiter {
   waitsWith(signal: AbortSignal | undefined): void {
     this.batch.keepPayloads();
     if (signal === undefined) return;
-    this.#signal = signal;
-    this.#onAbort = (): void => this.reject(abortedError(signal, "waiting to commit"));
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stopWaiting = whenAborted(signal, () => this.reject(abortedError(signal, "waiting to commit")));
   }
 
   /** From now on it can't be given up, and what it holds is elsewhere: many wait for the disk, and each garbage collection copies them. */
   taken(): void {
     this.#batch = undefined;
     this.#loaded = undefined;
-    if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
   }
 
   /** What its caller is told once `revision` can't be lost any more, or how. */

@@ -25,3 +25,23 @@ test("a thousand callers are told of one sync in order, and not all in one turn 
   await engine.close();
   expect(() => engine.setDurability("async")).toThrow(expect.objectContaining({ code: "CLOSED" }));
 });
+
+test("a thousand who wait for news hear of a commit, and not all in one turn of the loop", async () => {
+  const { host, engine } = await stage();
+  let turn = 0;
+  let isDone = false;
+  const turns = async (): Promise<void> => {
+    for (; !isDone; turn++) await host.clock.yield();
+  };
+  const told: number[] = [];
+  const waits = Array.from({ length: 1000 }, () => engine.news(0).then(() => told.push(turn)));
+  const counting = turns();
+  await engine.commit((batch) => batch.append("events", "a", Buffer.from("x")));
+  await Promise.all(waits);
+  isDone = true;
+  await counting;
+  const atOnce = new Map<number, number>();
+  for (const one of told) atOnce.set(one, (atOnce.get(one) ?? 0) + 1);
+  expect(Math.max(...atOnce.values())).toBeLessThanOrEqual(128);
+  await engine.close();
+});

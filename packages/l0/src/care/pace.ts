@@ -1,4 +1,4 @@
-import { abortedError, throwIfAborted } from "@ehdb/contracts";
+import { abortedError, throwIfAborted, whenAborted } from "@ehdb/contracts";
 import type { Clock, Files } from "@ehdb/host";
 import { withReadHook } from "./read-hook.ts";
 
@@ -82,11 +82,11 @@ export class Pace {
         reject(abortedError(signal as AbortSignal, what));
       };
       const done = (): void => {
-        signal?.removeEventListener("abort", aborted);
+        stopWaiting?.();
         resolve();
       };
       const timer = clock.timer(Math.min(millis, 2 ** 31 - 1), done, true);
-      signal?.addEventListener("abort", aborted, { once: true });
+      const stopWaiting = signal && whenAborted(signal, aborted);
     });
   }
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isEhdbError } from "@ehdb/contracts";
+import { isEhdbError, whenAborted } from "@ehdb/contracts";
 import { giveUp, jobGate } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
 import { verifyJournal } from "@ehdb/journal";
@@ -174,12 +174,11 @@ async function verifyInThread(
   { signal }: Pace,
 ): Promise<PartVerified> {
   const gate = jobGate();
-  const aborted = (): void => giveUp(gate);
-  signal?.addEventListener("abort", aborted, { once: true });
+  const stopWaiting = signal && whenAborted(signal, () => giveUp(gate));
   try {
     return await host.workers.run(verifyPartJob, { ...part, gate });
   } finally {
-    signal?.removeEventListener("abort", aborted);
+    stopWaiting?.();
   }
 }
 

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { whenAborted } from "@ehdb/contracts";
+import { callInTurns } from "@ehdb/host";
 import type { Timer, Watcher } from "@ehdb/host";
 import type { ResolvedReaderOptions } from "./options.ts";
 
@@ -29,19 +31,19 @@ export class NewsOfWriter {
   after(revision: number, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve, reject) => {
+      const ends =
+        <T extends unknown[]>(end: (...given: T) => void) =>
+        (...given: T): void => {
+          stopWaiting?.();
+          end(...given);
+        };
+      const waiter: Waiter = { revision, resolve: ends(resolve), reject: ends(reject) };
       const abort = (): void => {
         this.#waiting = this.#waiting.filter((one) => one !== waiter);
         resolve();
       };
-      const ends =
-        <T extends unknown[]>(end: (...given: T) => void) =>
-        (...given: T): void => {
-          signal?.removeEventListener("abort", abort);
-          end(...given);
-        };
-      const waiter: Waiter = { revision, resolve: ends(resolve), reject: ends(reject) };
+      const stopWaiting = signal && whenAborted(signal, abort);
       this.#waiting.push(waiter);
-      signal?.addEventListener("abort", abort, { once: true });
       const { host, dir } = this.#options;
       this.#watcher ??= host.files.watch(join(dir, "journal"), () => void this.#look());
       void this.#look();
@@ -51,7 +53,11 @@ export class NewsOfWriter {
   tell(revision: number): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter((waiter) => waiter.revision >= revision);
-    for (const waiter of waiting) if (waiter.revision < revision) waiter.resolve();
+    const told = waiting.filter((waiter) => waiter.revision < revision);
+    void callInTurns(
+      this.#options.host.clock,
+      told.map(({ resolve }) => resolve),
+    );
   }
 
   close(): void {
