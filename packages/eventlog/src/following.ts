@@ -1,5 +1,5 @@
-import { throwIfAborted } from "@ehdb/contracts";
-import type { LogCheckpoint, LogDataset, LogRecord } from "@ehdb/contracts";
+import { isEhdbError, throwIfAborted } from "@ehdb/contracts";
+import type { EventFilter, LogCheckpoint, LogDataset, LogRecord } from "@ehdb/contracts";
 import type { TailRequest } from "./call-options.ts";
 import { pagesOf } from "./event-pages.ts";
 import type { Page } from "./event-stream.ts";
@@ -24,7 +24,7 @@ export async function* follow(
   let at: LogCheckpoint = { position: await start(), epoch: engine.recovery.epoch };
   let toldPosition: number | undefined;
   yield { events: [], checkpoint: at };
-  const source = filter.stream === undefined ? new LogSource(events) : new StreamSource(events, filter.stream);
+  let source = sourceOf(events, filter);
   const selection = { wants, isAnyStream: true, left: Infinity };
   while (!stop.aborted) {
     context.assertOpen();
@@ -33,13 +33,19 @@ export async function* follow(
     const { epoch } = engine.recovery;
     const { last } = events;
     if (at.position < last) {
-      for await (const records of source.after(at.position)) {
-        for await (const page of pagesOf(context, records, selection, epoch)) {
-          assertGoesOn(context, at);
-          at = page.checkpoint;
-          yield page;
-          context.assertOpen();
+      try {
+        for await (const records of source.after(at.position)) {
+          for await (const page of pagesOf(context, records, selection, epoch)) {
+            assertGoesOn(context, at);
+            at = page.checkpoint;
+            yield page;
+            context.assertOpen();
+          }
         }
+      } catch (error) {
+        if (!wasLetGo(error)) throw error;
+        source = sourceOf(events, filter);
+        continue;
       }
       if (!source.isAtEnd || at.position >= last) continue;
       // What the source leaves out was looked at as well.
@@ -56,6 +62,15 @@ export async function* follow(
     await news.after(revision, stop, signal);
     throwIfAborted(signal, "the subscription");
   }
+}
+
+/** A read that stood still for too long holds its parts no more. What it hasn't given is in others. */
+function wasLetGo(error: unknown): boolean {
+  return isEhdbError(error, "COMPACTED") && "idleSeconds" in error.data;
+}
+
+function sourceOf(events: LogDataset, { stream }: EventFilter): RecordSource {
+  return stream === undefined ? new LogSource(events) : new StreamSource(events, stream);
 }
 
 /** TRUNCATED when a crash took back what was delivered, COMPACTED when what comes next was reclaimed. */
