@@ -18,7 +18,7 @@ Datasets are logs (by-sort: records with positions, as events) or maps (by-key: 
 eventlog.events, eventlog.streams (what was truncated or deleted), eventlog.consumers (how far each one is).
 
 Never edit, copy or remove single files of a store. Copy one that no process has open as a whole directory; one that is open is copied by
-engine.backup(), or by \`ehdb export\`. Keep copies: damage is found, and then mended from them.
+\`ehdb backup\`, or by engine.backup() in its process. Keep copies: damage is found, and then mended from them.
 
 Which command for what:
 

@@ -38,7 +38,6 @@ describe.skipIf(process.platform === "win32")("beside a process that writes", ()
       ["scavenge", dir],
       ["scrub", dir],
       ["import", "-", dir, "--append"],
-      ["backup", dir, `${dir}-backup`],
       // Only read, so that nothing but the system tells who has it open.
       ...(process.platform === "linux" ? [["salvage", dir, `${dir}-saved`]] : []),
     ]) {
@@ -50,6 +49,23 @@ describe.skipIf(process.platform === "win32")("beside a process that writes", ()
     }
     const { stdout, code } = await ehdb(["merge", dir, "--json"]);
     expect([code, JSON.parse(stdout)]).toMatchObject([3, { error: { code: "LOCKED", kind: "retry" } }]);
+  });
+
+  test("a backup has what was acknowledged, and the process that writes goes on", async () => {
+    const { dir, append } = await live();
+    await append("before");
+    const { code, stdout, stderr } = await ehdb(["backup", dir, `${dir}-backup`, "--json"]);
+    expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { besideWriter: true }]);
+    await append("after");
+    expect((await ehdb(["verify", `${dir}-backup`])).code).toBe(0);
+    expect((await ehdb(["restore", `${dir}-backup`, `${dir}-restored`])).code).toBe(0);
+    const events = (await ehdb(["export", `${dir}-restored`, "--stream", "live"])).stdout;
+    expect(
+      events
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { data: string }).data),
+    ).toEqual(["before"]);
   });
 
   test("tail follows, and Ctrl-C ends it well", async () => {

@@ -27,6 +27,8 @@ export type {
   EngineStats,
 } from "./api.ts";
 export type { BackupOptions, BackupReport } from "./care/backup.ts";
+export { backupStore } from "./care/backup-store.ts";
+export type { BackupStoreOptions } from "./care/backup-store.ts";
 export { restoreStore } from "./care/restore-store.ts";
 export type { RestoreReport, RestoreStoreOptions } from "./care/restore-store.ts";
 export type { StoreDamage } from "./care/damage.ts";

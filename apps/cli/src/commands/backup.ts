@@ -1,25 +1,29 @@
-import { restoreStore } from "@ehdb/l0";
+import { isEhdbError } from "@ehdb/contracts";
+import { backupStore, restoreStore } from "@ehdb/l0";
+import type { BackupOptions, BackupReport } from "@ehdb/l0";
 import { assertOutside } from "../assert-outside.ts";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { exit } from "../exit-codes.ts";
+import type { Session } from "../session.ts";
 import { list, moment, size } from "../table.ts";
 import { withEngine } from "../writable.ts";
+import { writingKeys } from "../writing-keys.ts";
 
 export const backup: Command = {
   name: "backup",
   summary: "copies a store as it is now, parts by a second name where that can be",
   about:
-    "Into a directory that is missing or empty, best on another disk. Opens the store as its writer, which no other process may be: a program that has it open calls engine.backup(), and goes on meanwhile.",
+    "Into a directory that is missing or empty, best on another disk. A store that nobody has open is opened as its writer, which also recovers what a crash has left. Beside the process that has it open nothing is locked or written there: the backup is what that has stated durable, about 50 ms behind it when it's idle. To another disk, beside one that seals and merges all the time, it may never get done (LOCKED): engine.backup() in that process holds back what it copies.",
   args: [store, ["<to>", "the backup's directory"]],
   examples: [{ line: "ehdb backup ./store ./backup", says: "and `ehdb verify ./backup` says whether it's whole" }],
   async run(session, [dir = "", to = ""]) {
     await assertOutside(dir, to);
     const options = { signal: session.signal, onProgress: session.progress.of("backing up") };
-    const instead = "call engine.backup() in it, which lets it go on meanwhile";
-    const report = await withEngine(session, dir, {}, instead, (engine) => engine.backup(to, options));
-    await session.answer({ dir, to, ...report }, () =>
+    const { report, besideWriter } = await backUp(session, dir, to, options);
+    await session.answer({ dir, to, besideWriter, ...report }, () =>
       list([
+        ["taken", besideWriter ? "beside the process that writes" : "of a store that nobody had open"],
         ["commits up to", report.revision],
         ["parts", report.parts],
         ["commits in its journal", report.commits],
@@ -30,6 +34,33 @@ export const backup: Command = {
     return exit.fine;
   },
 };
+
+/** As the writer, so that nothing is missing that a crash has left unstated; beside the one there is. */
+async function backUp(
+  session: Session,
+  dir: string,
+  to: string,
+  options: BackupOptions,
+): Promise<{ readonly report: BackupReport; readonly besideWriter: boolean }> {
+  try {
+    const instead = "call engine.backup() in it, which lets it go on meanwhile";
+    const report = await withEngine(session, dir, {}, instead, (engine) => engine.backup(to, options));
+    return { report, besideWriter: false };
+  } catch (error) {
+    if (!isEhdbError(error, "LOCKED")) throw error;
+  }
+  const { signal, onProgress } = options;
+  const encryption = await writingKeys(session, dir);
+  const source = {
+    dir,
+    to,
+    host: session.io.host,
+    ...encryption,
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress }),
+  };
+  return { report: await backupStore(source), besideWriter: true };
+}
 
 export const restore: Command = {
   name: "restore",

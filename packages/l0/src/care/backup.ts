@@ -2,12 +2,14 @@ import { join } from "node:path";
 import { throwIfAborted } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import { copyJournal } from "@ehdb/journal";
-import type { Journal, KeyRing } from "@ehdb/journal";
+import type { JournalReader, KeyRing } from "@ehdb/journal";
 import { markCopy } from "../manifest/copy-mark.ts";
 import { putInForce } from "../manifest/standalone.ts";
 import { LiveState } from "../manifest/state.ts";
 import type { Snapshot } from "../manifest/state.ts";
+import { isAbsent } from "../manifest/disk-error.ts";
 import { partName } from "../part/built-part.ts";
+import { partReadError } from "../part/part-damage.ts";
 import { assertOutside } from "./care-options.ts";
 import { linkOrCopy } from "./copy-file.ts";
 import { makeStore } from "./unfinished-store.ts";
@@ -46,7 +48,7 @@ export interface BackupSource {
   readonly host: Host;
   readonly dir: string;
   readonly encryption: KeyRing | undefined;
-  readonly journal: Journal;
+  readonly journal: JournalReader;
   readonly epoch: number;
   readonly moment: HeldMoment;
 }
@@ -56,6 +58,7 @@ export async function backUp(
   source: BackupSource,
   to: string,
   { signal, onProgress }: BackupOptions,
+  beforeItCounts: () => Promise<void> = async () => undefined,
 ): Promise<BackupReport> {
   const { host, dir, encryption, journal, epoch, moment } = source;
   const { state, durable, unsealedBytes, touch } = moment;
@@ -73,7 +76,8 @@ export async function backUp(
     for (const { id, fileBytes } of state.parts) {
       const before = doneBytes;
       const [from, name] = [join(dir, "parts", partName(id)), join(target, "parts", partName(id))];
-      if (await linkOrCopy(host.files, from, name, done)) linkedBytes += fileBytes;
+      if (await linkOrCopy(host.files, from, name, done).catch((error: unknown) => missingPart(host, from, error)))
+        linkedBytes += fileBytes;
       done(before + fileBytes - doneBytes);
     }
     await host.files.syncDirectory(join(target, "parts"));
@@ -89,6 +93,7 @@ export async function backUp(
       ...(signal && { signal }),
       onBytes: (bytes) => done(beforeJournal + Math.min(bytes, unsealedBytes) - doneBytes),
     });
+    await beforeItCounts();
     const copy = LiveState.fromSnapshot(state);
     const revision = Math.max(durable, state.sealedThrough);
     copy.epoch = epoch;
@@ -103,4 +108,10 @@ export async function backUp(
       copiedBytes: totalBytes - unsealedBytes - linkedBytes + copied.bytes,
     };
   });
+}
+
+/** CORRUPT for a part that is named and isn't there. */
+async function missingPart({ files }: Host, path: string, error: unknown): Promise<never> {
+  if (isAbsent(error) && (await files.stat(path)) === undefined) throw partReadError(error, path);
+  throw error;
 }

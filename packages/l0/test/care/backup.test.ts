@@ -4,7 +4,7 @@ import { simulatedHost } from "@ehdb/host";
 import type { File, Files, Host, SimulatedHost } from "@ehdb/host";
 import { inspectStore, restoreStore, verifyStore } from "@ehdb/l0";
 import type { DurableEngine } from "@ehdb/l0";
-import { built, contents, contentsAt, dir, fill, openOn } from "./drive.ts";
+import { built, contents, contentsAt, dir, doorsOf, fill, openOn, replaced } from "./drive.ts";
 
 const codeOf = async (work: Promise<unknown>): Promise<string> => {
   try {
@@ -44,17 +44,6 @@ function tellingSyncs(host: SimulatedHost, onSynced: () => void): Host {
     return replaced<File>(file, { dataSync });
   };
   return { ...doorsOf(host), files: replaced<Files>(host.files, { open }) };
-}
-
-const doorsOf = ({ files, clock, random, workers }: SimulatedHost): Host => ({ files, clock, random, workers });
-
-function replaced<T extends object>(whole: T, methods: Partial<T>): T {
-  return new Proxy(whole, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(Object.hasOwn(methods, name) ? methods : target, name);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
 }
 
 describe("a backup", () => {

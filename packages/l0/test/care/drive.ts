@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MIB } from "@ehdb/contracts";
 import { simulatedHost } from "@ehdb/host";
-import type { SimulatedHost } from "@ehdb/host";
+import type { Host, SimulatedHost } from "@ehdb/host";
 import { openEngine } from "@ehdb/l0";
 import type { DurableEngine, EngineOptions } from "@ehdb/l0";
 import { BLOCK_HEADER_BYTES, statedPlace } from "../../src/part/block.ts";
@@ -144,4 +144,16 @@ export async function blocksIn(host: SimulatedHost, path: string): Promise<Place
     at += place.bytes;
   }
   return blocks;
+}
+
+export const doorsOf = ({ files, clock, random, workers }: SimulatedHost): Host => ({ files, clock, random, workers });
+
+/** An object with some methods replaced; the rest are called on itself. */
+export function replaced<T extends object>(whole: T, methods: Partial<T>): T {
+  return new Proxy(whole, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(Object.hasOwn(methods, name) ? methods : target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
 }

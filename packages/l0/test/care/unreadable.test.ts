@@ -1,33 +1,22 @@
 import { describe, expect, it } from "vitest";
-import type { File, Host } from "@ehdb/host";
+import type { File, Files, Host, SimulatedHost } from "@ehdb/host";
 import { openEngine, salvageStore, verifyStore } from "@ehdb/l0";
-import { built, contents, datasets, dir, manifestFiles, partFiles, segmentFiles } from "./drive.ts";
+import { built, contents, datasets, dir, doorsOf, manifestFiles, partFiles, replaced, segmentFiles } from "./drive.ts";
 
 const sector = 4096;
 
 /** The same machine, of whose disk a sector of a file can't be read any more. */
-function withBadSector({ files, clock, random, workers }: Host, path: string, at: number): Host {
+function withBadSector(host: SimulatedHost, path: string, at: number): Host {
   const open: Host["files"]["open"] = async (name, mode) => {
-    const file = await files.open(name, mode);
+    const file = await host.files.open(name, mode);
     if (name !== path) return file;
     const read: File["read"] = async (into, position) => {
       if (position >= at + sector || position + into.length <= at) return await file.read(into, position);
       throw Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" });
     };
-    return other(file, { read });
+    return replaced<File>(file, { read });
   };
-  return { files: other(files, { open }), clock, random, workers };
-}
-
-/** An object with some methods replaced; the rest are called on itself. */
-function other<T extends object>(one: T, methods: Partial<T>): T {
-  return new Proxy(one, {
-    get: (_, name) => {
-      const owner = name in methods ? methods : one;
-      const value: unknown = Reflect.get(owner, name, owner);
-      return typeof value === "function" ? (value.bind(one) as unknown) : value;
-    },
-  });
+  return { ...doorsOf(host), files: replaced<Files>(host.files, { open }) };
 }
 
 describe("a sector that the disk can't read", () => {
