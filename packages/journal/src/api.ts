@@ -147,6 +147,11 @@ export interface JournalReader {
 export interface ReadOnlyJournal extends JournalReader {
   /** Of the writer that was seen last; 0 before there was one. */
   readonly epoch: number;
+  /**
+   * The last sequence that was whole in the files at the last look, stated durable or not: what the writer had acknowledged by then is up to it. It
+   * states that with its next batch, or 50 ms after its last one.
+   */
+  readonly whole: number;
   /** Looks again at what the writer has stated durable; resolves with `last`. */
   refresh(): Promise<number>;
   close(): Promise<void>;

@@ -56,7 +56,6 @@ export class JournalFollower extends LogReader implements ReadOnlyJournal {
     return this.#tail === undefined ? 0 : Math.min(this.#tail.stated, this.#tail.last);
   }
 
-  /** The last sequence that is whole, stated or not. */
   get whole(): number {
     return this.#tail?.last ?? 0;
   }

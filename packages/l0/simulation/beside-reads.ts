@@ -18,11 +18,13 @@ import {
 } from "./readers.ts";
 import type { Kept } from "./readers.ts";
 
+type Reading = Pick<Beside, "random" | "forgotten">;
+
 /** What a read found, to be held to the model of one revision or another. */
 type Check = (model: Model, revision: number) => string | undefined;
 
 /** One read of a reader beside the writer. */
-export async function readBeside(run: Run, beside: Beside, reader: EngineReader, step: Step): Promise<void> {
+export async function readBeside(run: Run, beside: Reading, reader: EngineReader, step: Step): Promise<void> {
   const choice = beside.random.integer(10);
   if (choice < 3) await scanLog(run, beside, reader, step);
   else if (choice < 5) await readKey(run, beside, reader, step);
@@ -30,7 +32,7 @@ export async function readBeside(run: Run, beside: Beside, reader: EngineReader,
   else await lookUp(run, beside, reader, step);
 }
 
-async function scanLog(run: Run, beside: Beside, reader: EngineReader, step: Step): Promise<void> {
+async function scanLog(run: Run, beside: Reading, reader: EngineReader, step: Step): Promise<void> {
   const dataset = beside.random.pick(logs);
   const log = reader.log(dataset);
   const { first, last } = log;
@@ -48,7 +50,7 @@ async function scanLog(run: Run, beside: Beside, reader: EngineReader, step: Ste
   });
 }
 
-async function readKey(run: Run, beside: Beside, reader: EngineReader, step: Step): Promise<void> {
+async function readKey(run: Run, beside: Reading, reader: EngineReader, step: Step): Promise<void> {
   const dataset = beside.random.pick(logs);
   const key = run.calls.key();
   const options = drawLogOptions(beside, 10);
@@ -64,7 +66,7 @@ async function readKey(run: Run, beside: Beside, reader: EngineReader, step: Ste
   });
 }
 
-async function scanMap(run: Run, beside: Beside, reader: EngineReader, step: Step): Promise<void> {
+async function scanMap(run: Run, beside: Reading, reader: EngineReader, step: Step): Promise<void> {
   const dataset = beside.random.pick(maps);
   const options = drawMapOptions({ random: beside.random, calls: run.calls });
   await shows(run, reader, step, `a scan of ${dataset} ${JSON.stringify(options)}`, async () => {
@@ -74,7 +76,7 @@ async function scanMap(run: Run, beside: Beside, reader: EngineReader, step: Ste
 }
 
 /** Asked of what there is when the answer comes: any moment until then may be the one. */
-async function lookUp(run: Run, beside: Beside, reader: EngineReader, step: Step): Promise<void> {
+async function lookUp(run: Run, beside: Reading, reader: EngineReader, step: Step): Promise<void> {
   const key = run.calls.key();
   const [log, map] = [beside.random.pick(logs), beside.random.pick(maps)];
   await shows(run, reader, step, `the version of ${key} in ${log}`, async () => {
@@ -129,7 +131,7 @@ async function shows(
 
 /** As who does something with each batch, so that the writer gets on meanwhile. */
 async function slowly<T>(
-  { random }: Beside,
+  { random }: Pick<Beside, "random">,
   { host }: Run,
   batches: Batches<T>,
   keep: (one: T) => Kept,

@@ -1,5 +1,6 @@
 import { openEngineReader } from "../src/index.ts";
 import type { DurableEngine, EngineReader } from "../src/index.ts";
+import { backUpBeside } from "./backups-beside.ts";
 import { readBeside } from "./beside-reads.ts";
 import { codeOf, DIRECTORY, logs } from "./context.ts";
 import type { Run, Work } from "./context.ts";
@@ -14,7 +15,8 @@ export async function besideAWriter({ run, stage, engine }: Work): Promise<void>
   const step: Step = async (what, work) => await stage.step(what, work);
   for (let left = random.between(2, 12); left > 0 && run.ledger.violations.length === 0; left--) {
     if (random.chance(0.2)) await stage.pause(random.pick([1, 20, 60, 100]));
-    await once(run, step, engine);
+    if (random.chance(0.06)) await backUpBeside(run, run.beside, engine, step);
+    else await once(run, step, engine);
   }
 }
 

@@ -79,6 +79,7 @@ export const countNames = [
   "besideReadsChecked",
   "besideOvertaken",
   "besideNews",
+  "besideBackups",
   "rots",
   "rotsFound",
 ] as const;

@@ -3,6 +3,7 @@ import { simulatedHost } from "@ehdb/host";
 import { Stage } from "@ehdb/harness";
 import { loadContentHash } from "../src/content-hash.ts";
 import type { DurableEngine } from "../src/index.ts";
+import { lookAtBackups } from "./backups-beside.ts";
 import { Calls } from "./calls.ts";
 import { codeOf, describe, mayHappen, noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -82,6 +83,7 @@ async function lastLook(run: Run): Promise<void> {
     await alone(run, "a look at all parts", async () => {
       await mergeAtLast(run, engine);
       await lookForOrphans(run);
+      await lookAtBackups(run);
       for (const { file, offset, reason } of (await verifyNamedParts(run.host, optionsOf(run).encryption)).damage)
         run.ledger.fail(`${file} is damaged at byte ${offset}: ${reason}`);
     });
@@ -155,6 +157,7 @@ export const simulation: Simulation = {
     "readsChecked",
     "besideReadsChecked",
     "besideNews",
+    "besideBackups",
     "checkpoints",
     "cutCheckpoints",
     "encrypted",

@@ -367,4 +367,18 @@ export const mutants: readonly Mutant[] = [
     replace: "(write) => write()",
     seeds: 600,
   },
+  {
+    name: "a backup beside doesn't wait until what was acknowledged is stated",
+    file: "care/backup-store.ts",
+    find: "      await untilStated(journal, host, signal);\n",
+    replace: "",
+    seeds: 600,
+  },
+  {
+    name: "a backup's parts have names that aren't synced",
+    file: "care/backup.ts",
+    find: '    await host.files.syncDirectory(join(target, "parts"));\n',
+    replace: "",
+    seeds: 600,
+  },
 ];

@@ -16,6 +16,9 @@ export class Beside {
   host: SimulatedHost | undefined;
   /** Records that this reader, or anybody before its last look, has seen to be gone. */
   forgotten: Forgotten = new Forgotten();
+  /** Backups that were begun, by number, and those that were said to be taken, with their last commit. */
+  backups = 0;
+  readonly taken: Map<number, number> = new Map();
 
   constructor(random: Random) {
     this.random = random;

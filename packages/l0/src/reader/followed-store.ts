@@ -10,6 +10,7 @@ import { replayJournal } from "../replay-journal.ts";
 import { Store } from "../store.ts";
 import type { Parts } from "../view.ts";
 import type { EngineReaderStats } from "./api.ts";
+import { assertMeets } from "./journal-beside.ts";
 import { ManifestWatch } from "./manifest-watch.ts";
 import { Moment } from "./moment.ts";
 import type { ResolvedReaderOptions } from "./options.ts";
@@ -241,12 +242,6 @@ function takeOver({ datasets }: ManifestState, { byId }: Store, floors: Map<numb
     const dataset = byId.get(id);
     if (dataset !== undefined) Object.assign(dataset, { cuts, floor: floors.get(id) });
   }
-}
-
-function assertMeets({ first }: ReadOnlyJournal, { sealedThrough }: ManifestState): void {
-  if (first <= sealedThrough + 1) return;
-  const message = `the journal begins at ${first}, and the manifest says that only commits up to ${sealedThrough} are in parts: an edit of the manifest is lost. Nothing was changed. Open a copy of the store from before`;
-  throw new EhdbError("CORRUPT", message, { first, sealedThrough });
 }
 
 function assertHas({ name, order }: DatasetSpec, has: readonly DatasetSpec[], dir: string): void {
