@@ -81,7 +81,9 @@ async function lookUp(run: Run, beside: Reading, reader: EngineReader, step: Ste
   const [log, map] = [beside.random.pick(logs), beside.random.pick(maps)];
   await shows(run, reader, step, `the version of ${key} in ${log}`, async () => {
     const version = await reader.log(log).version(key);
-    return anyUpTo(reader, (model, revision) => differs([version], [model.key(log, key, revision).length]));
+    return anyUpTo(reader, (model, revision) =>
+      differs([version], [model.key(log, key, revision).at(-1)?.version ?? 0]),
+    );
   });
   await shows(run, reader, step, `get ${key} of ${map}`, async () => {
     const value = await reader.map(map).get(key);

@@ -58,8 +58,7 @@ export class Calls {
     this.#scale = scale;
   }
 
-  key(): string {
-    const random = this.#random;
+  key(random: Random = this.#random): string {
     if (random.chance(0.6)) return random.pick(hotKeys);
     return `cold/${random.integer(coldKeys)}`;
   }

@@ -80,6 +80,9 @@ export const countNames = [
   "besideOvertaken",
   "besideNews",
   "besideBackups",
+  "imports",
+  "importsRefused",
+  "crashInImport",
   "rots",
   "rotsFound",
 ] as const;
@@ -89,6 +92,8 @@ export type Counts = Record<(typeof countNames)[number], number>;
 /** One run: what lasts through all incarnations. */
 export interface Run {
   readonly random: Random;
+  /** Another stream, so that imports don't shift what else is drawn. */
+  readonly importRandom: Random;
   readonly settings: Settings;
   readonly ledger: Ledger;
   readonly calls: Calls;

@@ -17,6 +17,11 @@ export class Evidence {
     this.#at(revision, time).values.add(`${dataset} ${key}`);
   }
 
+  /** Whether a log has any at all. */
+  hasRecords(dataset: string): boolean {
+    return [...this.#commits.values()].some(({ appends }) => appends.has(dataset));
+  }
+
   /** When the commit was; `undefined` when nothing of it can be seen. */
   timeOf(revision: number): number | undefined {
     return this.#commits.get(revision)?.time;

@@ -33,6 +33,7 @@ export async function run(seed: number): Promise<RunResult> {
   const ledger = new Ledger(settings.dedupeWindow);
   const context: Run = {
     random,
+    importRandom: new Random(seed + 2 ** 33),
     settings,
     ledger,
     calls: new Calls(random, settings.scale),
@@ -64,6 +65,8 @@ export async function run(seed: number): Promise<RunResult> {
     failedWrites: statistics.failedWrites,
     unheard: ledger.unheard,
     cutCommits: ledger.cut,
+    unheardImports: ledger.unheardImports,
+    lostImports: ledger.lostImports,
   };
   return { violations: ledger.violations, counts: { ...context.counts, ...met }, digest: history.digest };
 }
@@ -162,6 +165,11 @@ export const simulation: Simulation = {
     "cutCheckpoints",
     "encrypted",
     "compressed",
+    "imports",
+    "importsRefused",
+    "crashInImport",
+    "unheardImports",
+    "lostImports",
     "rotsFound",
   ],
 };

@@ -1,5 +1,6 @@
 import type { Call } from "./calls.ts";
 import type { Evidence } from "./evidence.ts";
+import type { Imported } from "./importing.ts";
 import { Model } from "./model.ts";
 import type { Verdict } from "./model.ts";
 
@@ -22,6 +23,10 @@ export class Ledger {
   /** Commits that were found without an answer, and those that a crash took back. */
   unheard = 0;
   cut = 0;
+  /** Imports that were found although nobody was told of them, and those that left nothing. */
+  unheardImports = 0;
+  lostImports = 0;
+  #imported: Imported | undefined;
   #calls: Call[] = [];
   #claims: Claim[] = [];
 
@@ -50,6 +55,30 @@ export class Ledger {
     this.#checkClaims(false);
   }
 
+  /** Right before an import, with nobody beside it. */
+  importing(imported: Imported): void {
+    this.#imported = imported;
+  }
+
+  /** It's durable. `accepted`: the last commit that was taken in, of it as well. */
+  imported(imported: Imported, accepted: number): void {
+    this.#imported = undefined;
+    this.model.bring(imported);
+    this.acknowledge(this.model.revision);
+    this.#mark(accepted, 1);
+  }
+
+  /** Nothing of it is there, nor ever will be. */
+  importRefused(accepted: number): void {
+    this.#imported = undefined;
+    this.#mark(accepted, 1);
+  }
+
+  /** Commits of an import hold nothing by themselves. */
+  #mark(last: number, most: number): void {
+    for (let i = 0; i < most && this.model.revision < last; i++) this.model.apply([], this.model.time);
+  }
+
   /** Everything up to `revision` is durable, or was shown as if it were. */
   acknowledge(revision: number): void {
     this.firm = Math.max(this.firm, revision);
@@ -75,6 +104,7 @@ export class Ledger {
         );
       }
     }
+    if (this.#imported !== undefined) this.#lookForImport(this.#imported, revision, evidence);
     this.#checkClaims(true);
     if (this.model.revision < revision)
       this.fail(`after recovery there are ${revision} commits, and nobody asked for more than ${this.model.revision}`);
@@ -87,6 +117,18 @@ export class Ledger {
       this.model = this.model.upTo(revision);
     }
     this.acknowledge(revision);
+  }
+
+  #lookForImport(imported: Imported, revision: number, evidence: Evidence): void {
+    this.#imported = undefined;
+    if (!evidence.hasRecords(imported.dataset)) {
+      this.lostImports++;
+      this.#mark(revision, 1);
+      return;
+    }
+    this.unheardImports++;
+    this.model.bring(imported);
+    this.#mark(revision, 1);
   }
 
   /** A call without an answer: what there is says whether it was taken in. */

@@ -4,6 +4,7 @@ import type { DurableEngine } from "../src/index.ts";
 import { besideAWriter } from "./beside.ts";
 import { codeOf, describe, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
+import { importing } from "./importing.ts";
 import { alone, open, reopen } from "./opening.ts";
 import { reader } from "./readers.ts";
 import { makeRoom, upkeep } from "./upkeep.ts";
@@ -18,6 +19,9 @@ export async function live(run: Run): Promise<boolean> {
   if (engine === "frozen") return afterwards(run);
   if (run.settings.encrypted) counts.encrypted++;
   if (run.settings.options.compression === "deflate") counts.compressed++;
+  const stopped = await importing(run, engine);
+  if (stopped === "failed" || ledger.violations.length > 0) return false;
+  if (stopped === "frozen") return afterwards(run);
   const end = random.integer(10);
   if (end < 3) plan.anywhere(run.host, random.between(1, 500));
   else if (end < 5) plan.inSeal(random, run.host, 12);

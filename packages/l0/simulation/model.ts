@@ -1,6 +1,7 @@
 import type { Appended, Expectation } from "@ehdb/contracts";
 import { logs, maps } from "./context.ts";
 import type { Statement } from "./calls.ts";
+import type { Imported } from "./importing.ts";
 
 /** A record of a log, as it must be read. */
 export interface ModelRecord {
@@ -25,6 +26,7 @@ export interface ModelValue {
 interface Applied {
   readonly statements: readonly Statement[];
   readonly time: number;
+  readonly imported: Imported | undefined;
 }
 
 /** What must become of a batch. */
@@ -57,7 +59,10 @@ export class Model {
   /** The same, as it was after some revision. */
   upTo(revision: number): Model {
     const model = new Model(this.#window);
-    for (const { statements, time } of this.#commits.slice(0, revision)) model.apply(statements, time);
+    for (const { statements, time, imported } of this.#commits.slice(0, revision)) {
+      if (imported === undefined) model.apply(statements, time);
+      else model.bring(imported);
+    }
     return model;
   }
 
@@ -79,7 +84,7 @@ export class Model {
     const appended: Appended[] = [];
     const revision = ++this.revision;
     this.time = time;
-    this.#commits.push({ statements, time });
+    this.#commits.push({ statements, time, imported: undefined });
     for (const one of statements) {
       if (one.kind === "append") appended.push(this.#append(one, revision, time));
       else if (one.kind === "put" || one.kind === "delete") this.#write(one, revision, time);
@@ -88,9 +93,23 @@ export class Model {
     return appended;
   }
 
+  /** What was imported has the revision with which that began. */
+  bring(imported: Imported): void {
+    const { dataset, records } = imported;
+    const revision = ++this.revision;
+    this.#commits.push({ statements: [], time: this.time, imported });
+    for (const { id, ...record } of records) this.#add(dataset, { ...record, id, revision, erasedBy: Infinity });
+    this.time = Math.max(this.time, records.at(-1)?.time ?? 0);
+  }
+
+  /** The position of a log's last record. */
+  last(dataset: string): number {
+    return this.logs.get(dataset)?.at(-1)?.sort ?? 0;
+  }
+
   /** The last version of a log's key, the revision of a map's value; 0 for none. */
   head(dataset: string, key: string): number {
-    if (this.logs.has(dataset)) return this.#keys.get(scoped(dataset, key))?.length ?? 0;
+    if (this.logs.has(dataset)) return this.#keys.get(scoped(dataset, key))?.at(-1)?.version ?? 0;
     const value = this.maps.get(dataset)?.get(key)?.at(-1);
     return value?.payload === undefined ? 0 : value.revision;
   }
@@ -123,16 +142,19 @@ export class Model {
   }
 
   #append({ dataset, key, payload, id }: Append, revision: number, time: number): Appended {
-    const all = this.logs.get(dataset) as ModelRecord[];
+    const sort = this.last(dataset) + 1;
+    const version = this.head(dataset, key) + 1;
+    this.#add(dataset, { sort, key, version, revision, time, id, payload, erasedBy: Infinity });
+    return { sort, version };
+  }
+
+  #add(dataset: string, record: ModelRecord): void {
+    const { key, id } = record;
     const ofKey = this.#keys.get(scoped(dataset, key)) ?? [];
-    const sort = all.length + 1;
-    const version = ofKey.length + 1;
-    const record: ModelRecord = { sort, key, version, revision, time, id, payload, erasedBy: Infinity };
-    all.push(record);
+    this.logs.get(dataset)?.push(record);
     ofKey.push(record);
     this.#keys.set(scoped(dataset, key), ofKey);
     if (id !== undefined) this.#ids.set(scoped(dataset, key, id), record);
-    return { sort, version };
   }
 
   /** Of earlier commits only. */
@@ -152,8 +174,7 @@ export class Model {
   /** The record with this id, when it's one of the newest of its log. */
   #known({ dataset, key, id }: Append): ModelRecord | undefined {
     const record = id === undefined ? undefined : this.#ids.get(scoped(dataset, key, id));
-    const newest = this.logs.get(dataset)?.length ?? 0;
-    return record !== undefined && record.sort > newest - this.#window ? record : undefined;
+    return record !== undefined && record.sort > this.last(dataset) - this.#window ? record : undefined;
   }
 }
 

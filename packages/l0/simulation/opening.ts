@@ -160,7 +160,7 @@ export async function checkOpened(run: Run, engine: DurableEngine): Promise<unde
     report(run, compare(ledger.model, revision));
     await askAtRandom(run, engine);
     for (const shown of run.shown) {
-      shown.isCut ||= shown.sort > ledger.model.log(shown.dataset, revision).length;
+      shown.isCut ||= shown.sort > (ledger.model.log(shown.dataset, revision).at(-1)?.sort ?? 0);
       tryCheckpoint(run, engine, shown);
     }
   }

@@ -63,7 +63,7 @@ async function askVersion(work: Work): Promise<void> {
   const key = run.calls.key();
   await read(work, `the version of ${key} in ${dataset}`, async (revision) => {
     const version = await engine.log(dataset).version(key);
-    return (model) => differs([version], [model.key(dataset, key, revision).length]);
+    return (model) => differs([version], [model.key(dataset, key, revision).at(-1)?.version ?? 0]);
   });
 }
 

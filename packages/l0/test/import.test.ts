@@ -39,6 +39,22 @@ const shown = (all: readonly (ImportedRecord | LogRecord)[]): unknown[] =>
     Buffer.from(payload).toString("hex"),
   ]);
 
+/** Goes on until the edit that makes the import visible waits for its write, or its sync. */
+async function atItsEdit(
+  host: SimulatedHost,
+  engine: DurableEngine,
+  kind: "write" | "dataSync" = "dataSync",
+): Promise<{ release(): void }> {
+  const ofSeal = host.hold(["dataSync"], /manifest/);
+  await host.settle();
+  const sealing = engine.seal();
+  ofSeal.release();
+  await sealing;
+  const ofImport = host.hold([kind], /manifest/);
+  await host.settle();
+  return ofImport;
+}
+
 describe("an import into many parts", () => {
   test("reads the same after a reopen, a merge of some parts, of all, and beside the writer", async () => {
     const { host, engine } = await stage(small);
@@ -88,6 +104,24 @@ describe("an import into many parts", () => {
     await host.advance(1000);
     await reader.refresh();
     expect((await all(reader)).map(({ sort }) => sort)).toEqual([...records(25).map(({ sort }) => sort), 76]);
+    await reader.close();
+    await engine.close();
+  });
+
+  test("is seen by a reader that looked right before it became visible", async () => {
+    const { host, engine } = await stage(small);
+    const reader = await openEngineReader({ dir: "/store", host });
+    const importing = engine.import("events", [records(5)]);
+    const edit = await atItsEdit(host, engine, "write");
+    await reader.refresh();
+    expect(await all(reader)).toEqual([]);
+    edit.release();
+    await importing;
+    await engine.commit((batch) => batch.append("events", "k1", Buffer.from("behind")));
+    await host.advance(1000);
+    await reader.refresh();
+    expect((await all(reader)).map(({ sort }) => sort)).toEqual([3, 6, 9, 12, 15, 16]);
+    expect(reader.log("events").last).toBe(16);
     await reader.close();
     await engine.close();
   });
@@ -151,18 +185,6 @@ describe("an import whose disk fails", () => {
     expect(shown(await all(engine))).toEqual(shown(records(25)));
     await engine.close();
   });
-
-  /** Goes on until the edit that makes the import visible waits for its sync. */
-  async function atItsEdit(host: SimulatedHost, engine: DurableEngine): Promise<{ release(): void }> {
-    const ofSeal = host.hold(["dataSync"], /manifest/);
-    await host.settle();
-    const sealing = engine.seal();
-    ofSeal.release();
-    await sealing;
-    const ofImport = host.hold(["dataSync"], /manifest/);
-    await host.settle();
-    return ofImport;
-  }
 
   test("in the edit of the manifest isn't there, also not after a crash, and can be repeated", async () => {
     const { host, engine } = await stage(small);
