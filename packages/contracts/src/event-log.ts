@@ -1,4 +1,4 @@
-import type { Expectation } from "./engine.ts";
+import type { Expectation, ImportOptions } from "./engine.ts";
 
 /** What a program knows about its events: a union of such shapes, told apart by `type`, types a log. */
 export interface EventShape {
@@ -38,6 +38,26 @@ export type RecordedEvent<E extends EventShape = EventShape> = E & {
   /** When it was committed, milliseconds since 1970; never falls within a log. */
   readonly time: number;
 };
+
+/** An event to be imported, with its place: what was read from one log can be imported into another. */
+export type ImportedEvent<E extends EventShape = EventShape> = NewEvent<E> & {
+  readonly stream: string;
+  /** One more than that of the event before it in its stream; the first one's is any from 1. */
+  readonly version: number;
+  /** From 1 to 2^53 - 2, and above the one before it. What lies between stays a gap. */
+  readonly position: number;
+  /** Whole milliseconds since 1970, as far as a Date reaches, not below those of the event before it. */
+  readonly time: number;
+};
+
+export interface ImportEventsResult {
+  readonly events: number;
+  /** Of them those that came behind one with a higher position: only with `disorder: "count"`. */
+  readonly outOfOrder: number;
+  /** The first and the last position; 0 when there were no events. */
+  readonly firstPosition: number;
+  readonly position: number;
+}
 
 /** A place in the log that survives restarts. Where a bare position is given instead, it is taken on trust. */
 export interface LogCheckpoint {
@@ -189,6 +209,8 @@ export type EventLogCapability =
   | "consumers"
   /** Without: `reclaim` rejects with UNSUPPORTED. */
   | "reclaim"
+  /** Without: `import` rejects with UNSUPPORTED. */
+  | "import"
   /** What was appended is there after a close and an open. Without: each open starts with an empty log. */
   | "persistence";
 
@@ -219,6 +241,23 @@ export interface EventLog<E extends EventShape = EventShape> {
    * refused: ID_REUSED. The same id in another stream is another event; twice in one append it's INVALID_ARGUMENT.
    */
   append(stream: string, events: NewEvent<E> | readonly NewEvent<E>[], options?: AppendOptions): Promise<AppendResult>;
+  /**
+   * Fills a log that never had an event with events that bring their positions, versions, times and ids, in order of position. All of them can be read,
+   * durably, when it resolves, and none before; a crash on the way leaves the log as empty as it was. Batches are asked for one at a time, each when the one before it has been taken in. Meanwhile
+   * appends are LOCKED. Afterwards positions, versions and times go on behind the last ones.
+   *
+   * Each counts as appended by itself: it can be appended again with its id as any other, within the dedupe window. Several that were one append
+   * aren't known as one any more: ID_REUSED.
+   *
+   * ALREADY_EXISTS, with `{ position }`, when the log ever had an event. OUT_OF_ORDER, with `{ position, before }`. ID_REUSED, with `{ stream, id, position }`, for an id that comes twice in a
+   * stream within the dedupe window. INVALID_ARGUMENT for a position that comes twice, a version that isn't the stream's next, a time that falls, and what `append` refuses; TOO_LARGE.
+   * What the source throws is what it rejects with. LOCKED while another import is under way; CLOSED when the log is closed meanwhile; ABORTED by its signal. OUTCOME_UNKNOWN when it was being made
+   * visible as the disk failed: the next open shows all of it or nothing. Otherwise nothing of a failed import is there.
+   */
+  import(
+    batches: AsyncIterable<readonly ImportedEvent<E>[]> | Iterable<readonly ImportedEvent<E>[]>,
+    options?: ImportOptions,
+  ): Promise<ImportEventsResult>;
   /** As of when it is iterated. Nothing for a stream that isn't there, or was deleted. What was truncated or reclaimed is left out. */
   readStream(stream: string, options?: ReadStreamOptions): EventStream<E>;
   streamInfo(stream: string): Promise<StreamInfo>;

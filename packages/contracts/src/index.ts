@@ -42,6 +42,8 @@ export type {
   EventLogCapability,
   EventShape,
   EventStream,
+  ImportedEvent,
+  ImportEventsResult,
   LogCheckpoint,
   NewEvent,
   ReadStreamOptions,

@@ -6,6 +6,8 @@ import type {
   EventLog,
   EventShape,
   EventStream,
+  ImportEventsResult,
+  ImportOptions,
   NewEvent,
   ReadStreamOptions,
   ReclaimOptions,
@@ -22,6 +24,8 @@ import type { StageOptions, TailOptions } from "./call-options.ts";
 import { ConsumerPlaces } from "./consumer-places.ts";
 import { eventStream, subscriptionOf } from "./event-stream.ts";
 import { follow } from "./following.ts";
+import type { ImportBatches } from "./imported-event.ts";
+import { importEvents } from "./importing.ts";
 import type { WritingContext } from "./log-context.ts";
 import { assertName, assertSequence } from "./names.ts";
 import { placeAfter } from "./place.ts";
@@ -57,6 +61,8 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   readonly #streams: Streams;
   readonly #consumers: ConsumerPlaces;
   readonly #release: () => Promise<CloseReport | undefined>;
+  /** Ends an import with the log. */
+  readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
 
   /** `release` is what a close does with the engine. */
@@ -97,6 +103,11 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
   async ready(options?: { readonly signal?: AbortSignal }): Promise<void> {
     this.#assertOpen();
     await this.engine.ready(options);
+  }
+
+  async import(batches: ImportBatches, options?: ImportOptions): Promise<ImportEventsResult> {
+    this.#assertOpen();
+    return await importEvents(this.#context, batches, options, this.#ending.signal);
   }
 
   readStream(stream: string, options?: ReadStreamOptions): EventStream<E> {
@@ -170,6 +181,7 @@ export class OpenEventLog<E extends EventShape> implements DurableEventLog<E> {
 
   close(): Promise<void> {
     this.#closing ??= this.#close();
+    this.#ending.abort();
     return this.#closing;
   }
 

@@ -34,7 +34,7 @@ export function duplicateInPlace(
 ): AppendResult | undefined {
   if (expect === "any" || expect === "exists") return undefined;
   const firstVersion = expect === "none" ? state.info(stream).firstVersion : expect + 1;
-  const found = state.eventsOf(stream)[firstVersion - 1]?.append;
+  const found = state.eventsOf(stream).find(({ version }) => version === firstVersion)?.append;
   if (found === undefined || found.result.firstVersion !== firstVersion || !isSame(found, events)) return undefined;
   if (!found.events.every((event) => state.isReadable(event))) return undefined;
   return { ...found.result, isDuplicate: true };

@@ -1,4 +1,5 @@
 import type { EncodedEvent } from "./encoding.ts";
+import type { PlacedEvent } from "./imported-event.ts";
 
 /** Everything that ever happened to a reference log, one thing at a time: its state is what they make of it, in order. */
 export type Entry =
@@ -9,6 +10,7 @@ export type Entry =
       readonly time: number;
       readonly events: readonly EncodedEvent[];
     }
+  | { readonly kind: "imported"; readonly events: readonly PlacedEvent[] }
   | { readonly kind: "truncated"; readonly stream: string; readonly beforeVersion: number }
   | { readonly kind: "deleted"; readonly stream: string }
   | { readonly kind: "acknowledged"; readonly consumer: string; readonly position: number }

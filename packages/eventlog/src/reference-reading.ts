@@ -40,7 +40,7 @@ export function startAfter(state: ReferenceState, after: LogCheckpoint | number 
   const position = typeof after === "number" ? after : after.position;
   if (typeof after === "object") {
     const lost = after.epoch > state.epoch || (position > state.position && after.epoch < state.epoch);
-    const seen = state.events[position - 1];
+    const seen = position === 0 ? undefined : state.events.find((event) => event.position >= position);
     if (lost || (seen !== undefined && seen.epoch > after.epoch)) throw truncated(after, state.position);
   }
   if (position > state.position) throw beyondTheEnd(position, state.position);
@@ -55,11 +55,12 @@ export function nextWanted(
   wants: EventPredicate,
 ): { readonly events: readonly KeptEvent[]; readonly through: number } | undefined {
   if (after + 1 < state.firstPosition) throw compacted(after, state.firstPosition);
-  if (after === state.position) return undefined;
+  if (after >= state.position) return undefined;
   const events: KeptEvent[] = [];
   let through = after;
-  while (through < state.position && events.length < pageEvents) {
-    const event = state.events[through++] as KeptEvent;
+  for (const event of state.events.slice(state.events.findIndex(({ position }) => position > after))) {
+    if (events.length === pageEvents) break;
+    through = event.position;
     if (state.isReadable(event) && wants(event)) events.push(event);
   }
   return { events, through };

@@ -1,5 +1,6 @@
 import type { AppendResult, Expectation, StreamInfo } from "@ehdb/contracts";
 import type { EncodedEvent } from "./encoding.ts";
+import type { PlacedEvent } from "./imported-event.ts";
 import type { Entry } from "./reference-entry.ts";
 
 /** An event with its place. */
@@ -19,7 +20,7 @@ export interface KeptAppend {
 }
 
 interface KeptStream {
-  /** Every event ever appended: version 1 is at index 0. */
+  /** Every event ever appended, in order of version. */
   readonly events: KeptEvent[];
   /** Versions below are hidden. */
   firstVersion: number;
@@ -28,7 +29,7 @@ interface KeptStream {
 
 /** What the entries made: plain lists of all there ever was, and what of it is hidden. Nothing is ever taken out of them. */
 export class ReferenceState {
-  /** Position 1 is at index 0. */
+  /** In order of position. */
   readonly events: KeptEvent[] = [];
   readonly consumers: Map<string, number> = new Map();
   readonly #streams = new Map<string, KeptStream>();
@@ -36,7 +37,7 @@ export class ReferenceState {
   firstPosition = 1;
 
   get position(): number {
-    return this.events.length;
+    return this.events.at(-1)?.position ?? 0;
   }
 
   /** What the log's time must not fall below. */
@@ -52,12 +53,15 @@ export class ReferenceState {
         break;
       case "appended":
         return this.#append(entry.stream, entry.events, entry.time);
+      case "imported":
+        for (const placed of entry.events) this.#bring(placed);
+        break;
       case "truncated":
         this.#stream(entry.stream).firstVersion = entry.beforeVersion;
         break;
       case "deleted": {
         const stream = this.#stream(entry.stream);
-        stream.firstVersion = stream.events.length + 1;
+        stream.firstVersion = lastVersion(stream.events) + 1;
         stream.isDeleted = true;
         break;
       }
@@ -89,8 +93,8 @@ export class ReferenceState {
     const firstReadable = events.find((event) => this.isReadable(event));
     return {
       stream,
-      version: events.length,
-      firstVersion: firstReadable?.version ?? events.length + 1,
+      version: lastVersion(events),
+      firstVersion: firstReadable?.version ?? lastVersion(events) + 1,
       isDeleted: this.#streams.get(stream)?.isDeleted ?? false,
     };
   }
@@ -112,7 +116,7 @@ export class ReferenceState {
   #append(name: string, events: readonly EncodedEvent[], time: number): AppendResult {
     const stream = this.#stream(name);
     stream.isDeleted = false;
-    const firstVersion = stream.events.length + 1;
+    const firstVersion = lastVersion(stream.events) + 1;
     const firstPosition = this.position + 1;
     const version = firstVersion + events.length - 1;
     const position = firstPosition + events.length - 1;
@@ -129,6 +133,17 @@ export class ReferenceState {
     return result;
   }
 
+  /** Each is an append by itself. */
+  #bring({ event, stream, version, position, time }: PlacedEvent): void {
+    const place = { version, position, time };
+    const result = { ...place, firstVersion: version, firstPosition: position, isDuplicate: false };
+    const append: KeptAppend = { result, events: [] };
+    const kept: KeptEvent = { ...event, ...place, stream, epoch: this.epoch, append };
+    append.events.push(kept);
+    this.#stream(stream).events.push(kept);
+    this.events.push(kept);
+  }
+
   #stream(name: string): KeptStream {
     const known = this.#streams.get(name);
     if (known !== undefined) return known;
@@ -136,4 +151,8 @@ export class ReferenceState {
     this.#streams.set(name, stream);
     return stream;
   }
+}
+
+function lastVersion(events: readonly KeptEvent[]): number {
+  return events.at(-1)?.version ?? 0;
 }

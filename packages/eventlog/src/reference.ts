@@ -1,14 +1,15 @@
-import { invalidOption, optionReader, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
+import { EhdbError, invalidOption, optionReader, refuseUnknown, throwIfAborted } from "@ehdb/contracts";
 import type {
   AppendOptions,
   AppendResult,
   Consumer,
   ConsumerInfo,
-  EhdbError,
   EventLog,
   EventShape,
   EventStream,
   Expectation,
+  ImportEventsResult,
+  ImportOptions,
   LogCheckpoint,
   NewEvent,
   ReadStreamOptions,
@@ -32,15 +33,18 @@ import type { TailOptions, TailRequest } from "./call-options.ts";
 import { encodeEvents } from "./encoding.ts";
 import { eventStream, subscriptionOf } from "./event-stream.ts";
 import type { Page } from "./event-stream.ts";
+import { assertBatches, importRequest, placedEvents } from "./imported-event.ts";
+import type { ImportBatches, PlacedEvent } from "./imported-event.ts";
 import { assertName, assertSequence } from "./names.ts";
 import { News } from "./news.ts";
 import { duplicateInPlace, duplicateInWindow } from "./reference-duplicate.ts";
 import type { Entry } from "./reference-entry.ts";
 import { ReferenceFile } from "./reference-file.ts";
 import { logEvents, nextWanted, pageOf, pagesOf, startAfter, streamEvents } from "./reference-reading.ts";
+import { inOrder } from "./reference-import.ts";
 import { firstKept } from "./reference-reclaim.ts";
 import { ReferenceState } from "./reference-state.ts";
-import { beyondTheEnd, beyondTheStream, closed, conflict } from "./refusals.ts";
+import { beyondTheEnd, beyondTheStream, closed, conflict, importing } from "./refusals.ts";
 import { DataSchemas } from "./schemas.ts";
 import type { EventSchemas } from "./schemas.ts";
 import { Upcasters } from "./upcasters.ts";
@@ -104,6 +108,9 @@ class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
   /** Ends when the newest change is made. Changes are made one after the other, in the order of their calls. */
   #changes: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
+  #isImporting = false;
+  #tellClosed: () => void = () => undefined;
+  readonly #closed: Promise<void> = new Promise((resolve) => (this.#tellClosed = resolve));
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -135,6 +142,7 @@ class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
     throwIfAborted(signal, "append()");
     return this.#inTurn(async () => {
       throwIfAborted(signal, "append()");
+      if (this.#isImporting) throw importing();
       const known = duplicateInWindow(this.#state, stream, encoded, dedupeWindow);
       if (known !== undefined) return known;
       if (!this.#state.holds(stream, expect)) {
@@ -144,6 +152,32 @@ class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
       }
       return (await this.#change({ kind: "appended", stream, time: this.#now(), events: encoded })) as AppendResult;
     });
+  }
+
+  async import(batches: ImportBatches, options?: ImportOptions): Promise<ImportEventsResult> {
+    this.#assertOpen();
+    const { disorder, signal } = importRequest(options);
+    assertBatches(batches);
+    throwIfAborted(signal, "import()");
+    if (this.#isImporting) throw importing();
+    if (this.position > 0) {
+      const message = `the log has had events up to position ${this.position}: import into a new one`;
+      throw new EhdbError("ALREADY_EXISTS", message, { position: this.position });
+    }
+    this.#isImporting = true;
+    try {
+      const given = await this.#gathered(batches, signal);
+      const { dedupeWindow } = this.#parts;
+      const { events, outOfOrder } = inOrder(given, disorder === "count", dedupeWindow);
+      if (events.length === 0) return { events: 0, outOfOrder: 0, firstPosition: 0, position: 0 };
+      return await this.#inTurn(async () => {
+        await this.#change({ kind: "imported", events });
+        const firstPosition = events[0]?.position ?? 0;
+        return { events: events.length, outOfOrder, firstPosition, position: this.position };
+      });
+    } finally {
+      this.#isImporting = false;
+    }
   }
 
   readStream(stream: string, options?: ReadStreamOptions): EventStream<E> {
@@ -260,9 +294,34 @@ class ReferenceEventLog<E extends EventShape> implements EventLog<E> {
   }
 
   async #close(): Promise<void> {
+    this.#tellClosed();
     this.#news.tell();
     await this.#changes;
     await this.#parts.file?.close();
+  }
+
+  async #gathered(batches: ImportBatches, signal: AbortSignal | undefined): Promise<PlacedEvent[]> {
+    const { host, schemas } = this.#parts;
+    const check = (): void => {
+      this.#assertOpen();
+      throwIfAborted(signal, "import()");
+    };
+    const ended = new Promise<void>((resolve) => {
+      signal?.addEventListener("abort", () => resolve(), { once: true });
+      void this.#closed.then(resolve);
+    });
+    const iterator = (async function* () {
+      yield* batches;
+    })();
+    const given: PlacedEvent[] = [];
+    for (;;) {
+      const next = iterator.next();
+      await Promise.race([next, ended]);
+      check();
+      const { done, value } = await next;
+      if (done === true) return given;
+      given.push(...placedEvents(value, schemas, () => host.random.id()));
+    }
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {

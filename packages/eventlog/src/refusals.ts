@@ -45,6 +45,13 @@ export function beyondTheStream(stream: string, beforeVersion: number, version: 
   return new EhdbError("OUT_OF_RANGE", message, { stream, beforeVersion, version });
 }
 
+export function importing(): EhdbError {
+  return new EhdbError(
+    "LOCKED",
+    "the log is being imported, and takes nothing else meanwhile: wait until that is done",
+  );
+}
+
 export function alreadyOpen(): EhdbError {
   const message =
     "an event log is open on this engine already: share that one, or close it first. Two would not know of each other's truncations";

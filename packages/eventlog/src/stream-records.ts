@@ -42,8 +42,6 @@ export async function versionAfter(
 
 /** The first version of a stream, from `least` on, that can be read; when none can, one behind the last, or `least`. */
 export async function firstReadable(events: LogDataset, stream: string, least: number): Promise<number> {
-  // What is hidden in a stream alone ends at `least`.
-  if (events.first === 1) return least;
   const [record] = await recordsFrom(events, stream, least, 1);
   return record?.version ?? Math.max(least, (await events.version(stream)) + 1);
 }

@@ -8,7 +8,7 @@ import { type EventLogOptions, openEventLog } from "@ehdb/eventlog";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dedupeWindow, subject } from "./drive.ts";
 
-const all = new Set<EventLogCapability>(["dedupe", "truncation", "consumers", "reclaim", "persistence"]);
+const all = new Set<EventLogCapability>(["dedupe", "truncation", "consumers", "reclaim", "import", "persistence"]);
 
 async function holds(rule: (typeof eventLogRules)[number], open: () => Promise<EventLogSubject>): Promise<void> {
   const [outcome] = await runConformance([rule], all, open);

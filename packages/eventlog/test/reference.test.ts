@@ -4,7 +4,7 @@ import { simulatedHost, type SimulatedHost } from "@ehdb/host";
 import { describe, expect, test } from "vitest";
 
 const dedupeWindow = 64;
-const inMemory: EventLogCapability[] = ["dedupe", "truncation", "consumers", "reclaim"];
+const inMemory: EventLogCapability[] = ["dedupe", "truncation", "consumers", "reclaim", "import"];
 
 /** A subject on a simulated machine, whose clock stands still until a rule moves it. */
 async function open(

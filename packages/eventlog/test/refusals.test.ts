@@ -10,7 +10,7 @@ import { referenceEventLog } from "@ehdb/eventlog";
 import { simulatedHost } from "@ehdb/host";
 import { describe, expect, test } from "vitest";
 
-const all: readonly EventLogCapability[] = ["dedupe", "truncation", "consumers", "reclaim", "persistence"];
+const all: readonly EventLogCapability[] = ["dedupe", "truncation", "consumers", "reclaim", "import", "persistence"];
 
 /** A driver that can do without one thing: each of the methods given is replaced. */
 function lacking(log: EventLog, methods: Partial<EventLog>): EventLog {
@@ -45,6 +45,7 @@ const substitutes: Readonly<Record<EventLogCapability, (log: EventLog) => Partia
     consumers: rejects("consumers"),
   }),
   reclaim: () => ({ reclaim: rejects("reclaim") }),
+  import: () => ({ import: rejects("import") }),
   persistence: () => ({}),
 };
 

@@ -17,6 +17,6 @@ export async function keepEventLogRules(context: VerbContext, checks: Checks): P
     };
     return subject();
   };
-  const all = ["dedupe", "truncation", "consumers", "reclaim", "persistence"] as const;
+  const all = ["dedupe", "truncation", "consumers", "reclaim", "import", "persistence"] as const;
   await keepRules(context, checks, eventLogRules, all, open);
 }

@@ -3,6 +3,7 @@ import { closingRules } from "./closing.ts";
 import { consumerRules } from "./consumers.ts";
 import { expectationRules } from "./expectations.ts";
 import { idempotencyRules } from "./idempotency.ts";
+import { importingRules } from "./importing.ts";
 import { limitRules } from "./limits.ts";
 import { readingRules } from "./reading.ts";
 import { reclaimRules } from "./reclaim.ts";
@@ -22,6 +23,7 @@ export const eventLogRules: readonly EventLogRule[] = [
   ...consumerRules,
   ...truncationRules,
   ...reclaimRules,
+  ...importingRules,
   ...limitRules,
   ...closingRules,
 ];

@@ -25,6 +25,9 @@ export const refusals: Readonly<Record<EventLogCapability, Refusal>> = {
   reclaim: async (log) => {
     await unsupported("reclaim", () => log.reclaim({ maxEvents: 1 }));
   },
+  import: async (log) => {
+    await unsupported("import", () => log.import([]));
+  },
   persistence: async (log, subject) => {
     await log.append("s", { type: "placed" });
     await log.close();
