@@ -1,6 +1,12 @@
 import { EhdbError, nearestName } from "@ehdb/contracts";
 import type { NewEvent } from "@ehdb/contracts";
 
+/** An event, and the number of its line. */
+export interface ImportedLine {
+  readonly line: number;
+  readonly imported: ImportedEvent;
+}
+
 /** What an import takes of a line that an export wrote. */
 export interface ImportedEvent {
   readonly stream: string;
@@ -8,6 +14,7 @@ export interface ImportedEvent {
   /** As they were; `undefined` when the line doesn't say. */
   readonly position: number | undefined;
   readonly version: number | undefined;
+  readonly time: number | undefined;
 }
 
 /** What an export writes. */
@@ -16,7 +23,7 @@ const known = ["position", "stream", "version", "id", "type", "time", "data", "d
 /** INVALID_ARGUMENT, with the line's number, for what isn't an event. */
 export function eventIn(line: string, number: number): ImportedEvent {
   const parsed = jsonIn(line, number);
-  const { stream, type, id, data, dataBase64, metadata, position, version } = parsed;
+  const { stream, type, id, data, dataBase64, metadata, position, version, time } = parsed;
   if (typeof stream !== "string" || typeof type !== "string")
     throw refused(number, "it has no stream or no type that is a string");
   refuseUnknown(parsed, number);
@@ -24,7 +31,7 @@ export function eventIn(line: string, number: number): ImportedEvent {
   if (dataBase64 !== undefined && typeof dataBase64 !== "string")
     throw refused(number, "its dataBase64 isn't a string");
   if (dataBase64 !== undefined && data !== undefined) throw refused(number, "it has data and dataBase64");
-  for (const [name, value] of Object.entries({ position, version })) {
+  for (const [name, value] of Object.entries({ position, version, time })) {
     if (value !== undefined && typeof value !== "number") throw refused(number, `its ${name} isn't a number`);
   }
   const content = dataBase64 === undefined ? data : bytesIn(dataBase64, number);
@@ -32,6 +39,7 @@ export function eventIn(line: string, number: number): ImportedEvent {
     stream,
     position: typeof position === "number" ? position : undefined,
     version: typeof version === "number" ? version : undefined,
+    time: typeof time === "number" ? time : undefined,
     event: {
       type,
       ...(id === undefined ? {} : { id }),

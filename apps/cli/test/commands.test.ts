@@ -171,8 +171,13 @@ describe("export and import", () => {
     expect(events.map(({ stream }) => stream)).not.toContain("hidden");
     const copy = `${dir}-copy`;
     const imported = await answer(["import", "-", copy, "--json"], { lines: out.split("\n") });
+    expect(jsonOf(imported.out)).toMatchObject({ events: 92, duplicates: 0, keepsPlaces: true, otherPosition: 0 });
+    // To the last letter: the hidden one has left a gap, and times are what they were.
+    expect((await answer(["export", copy])).out).toBe(out);
+    const anew = `${dir}-anew`;
+    const renumbered = await answer(["import", "-", anew, "--renumber", "--json"], { lines: out.split("\n") });
     // The hidden one took a position.
-    expect(jsonOf(imported.out)).toMatchObject({ events: 92, duplicates: 0, otherPosition: 1, otherVersion: 0 });
+    expect(jsonOf(renumbered.out)).toMatchObject({ events: 92, keepsPlaces: false, otherPosition: 1, otherVersion: 0 });
     const plain = (lines: Record<string, unknown>[]): unknown =>
       lines.map(({ stream, version, id, type, data, dataBase64, metadata }) => [
         stream,
@@ -183,7 +188,51 @@ describe("export and import", () => {
         dataBase64,
         metadata,
       ]);
-    expect(plain(linesOf((await answer(["export", copy])).out))).toEqual(plain(events));
+    expect(plain(linesOf((await answer(["export", anew])).out))).toEqual(plain(events));
+  });
+
+  test("a store goes on behind what was imported with its places, and knows its ids", async () => {
+    const dir = await store();
+    const { out } = await answer(["export", dir, "--stream", "order-1", "--after", "50"]);
+    const copy = `${dir}-one`;
+    expect((await answer(["import", "-", copy], { lines: out.split("\n") })).code).toBe(0);
+    const [first] = linesOf(out);
+    const log = await openEventLog({ dir: copy });
+    try {
+      const { version } = await log.streamInfo("order-1");
+      expect(version).toBe(linesOf(out).at(-1)?.["version"]);
+      const event = { id: String(first?.["id"]), type: String(first?.["type"]), data: first?.["data"] };
+      const metadata = first?.["metadata"];
+      const again = await log.append("order-1", { ...event, ...(metadata === undefined ? {} : { metadata }) });
+      expect([again.isDuplicate, again.position]).toEqual([true, first?.["position"]]);
+      const next = await log.append("order-1", { type: "next" });
+      expect([next.position, next.version]).toEqual([Number(linesOf(out).at(-1)?.["position"]) + 1, version + 1]);
+    } finally {
+      await log.close();
+    }
+  });
+
+  test("lines that can't keep their places leave nothing, are told with their number, and can be imported once mended", async () => {
+    const place = (position: number, version: number, more = ""): string =>
+      `{"stream":"a","type":"t","position":${position},"version":${version},"time":5${more}}`;
+    const dir = join(await directory(), "new");
+    const wrong: readonly (readonly [string, string])[] = [
+      [place(3, 2), "OUT_OF_ORDER: line 2"],
+      [place(5, 2), "INVALID_ARGUMENT: line 2: position 5 comes twice"],
+      [place(6, 3), "INVALID_ARGUMENT: line 2"],
+      ['{"stream":"a","type":"t"}', "line 2 doesn't say position, version and time"],
+      ["{", "line 2 isn't an event"],
+    ];
+    for (const [line, reason] of wrong) {
+      const { code, err } = await answer(["import", "-", dir], { lines: [place(5, 1), line] });
+      expect([code, err]).toEqual([2, has(reason)]);
+      expect(err).toContain("Nothing is imported");
+      expect((await answer(["export", dir])).out).toBe("");
+    }
+    expect((await answer(["import", "-", dir], { lines: [place(5, 1), place(6, 2)] })).code).toBe(0);
+    expect(linesOf((await answer(["export", dir])).out)).toMatchObject([{ position: 5 }, { position: 6 }]);
+    const there = await answer(["import", "-", dir], { lines: [place(7, 3)] });
+    expect([there.code, there.err]).toEqual([2, has("--append")]);
   });
 
   test("some events: by position, stream, type and number", async () => {

@@ -5,8 +5,10 @@ import type { DurableEventLog } from "@ehdb/eventlog";
 import { inspectStore } from "@ehdb/l0";
 import type { Command } from "../command.ts";
 import { eventIn } from "../event-lines.ts";
-import type { ImportedEvent } from "../event-lines.ts";
+import type { ImportedEvent, ImportedLine as Line } from "../event-lines.ts";
 import { exit } from "../exit-codes.ts";
+import { hasPlace, importKept, isEmptyLog } from "../kept-import.ts";
+import type { Kept } from "../kept-import.ts";
 import type { CommonOptions, Session } from "../session.ts";
 import { list } from "../table.ts";
 import { lockedTold } from "../writable.ts";
@@ -14,6 +16,7 @@ import { writingKeys } from "../writing-keys.ts";
 
 interface Options extends CommonOptions {
   readonly append?: boolean;
+  readonly renumber?: boolean;
 }
 
 /** The largest there is: the ids of so many newest events are known. */
@@ -23,22 +26,24 @@ const mostPending = 1024;
 
 export const importEvents: Command<Options> = {
   name: "import",
-  summary: "appends events from JSON Lines, as `ehdb export` writes them",
+  summary: "takes in events from JSON Lines, as `ehdb export` writes them",
   about:
-    "Into a new store, or with --append into one that is there. Ids, streams, types, data and metadata are taken over; positions, versions and times are given anew, in the order of the lines: they come out the same when the lines are all events of a store from its first on, but for the time. Events with ids may be imported again: one is known, and not stored twice, while it's one of the 16 777 216 newest events and no program with a smaller dedupeWindow has merged its id away. Those without an id are stored each time.",
+    "Into a new store, or with --append into one that is there. Into a new one events keep what they had: position, version, time and id, with the gaps that erased and hidden events have left; all lines are imported or none, and new events go on behind the last. That wants lines in order of position that say all three, as an export does. With --append, with --renumber, and when the first line doesn't say them, positions, versions and times are given anew, in the order of the lines. Events with ids may be appended again: one is known, and not stored twice, while it's one of the 16 777 216 newest events and no program with a smaller dedupeWindow has merged its id away. Those without an id are stored each time.",
   args: [
     ["<file>", "JSON Lines; - for standard input"],
     ["<dir>", "the new store's directory"],
   ],
   examples: [
-    { line: "ehdb import events.jsonl ./copy", says: "makes a store of an export" },
+    { line: "ehdb import events.jsonl ./copy", says: "makes a store of an export, with all places kept" },
+    { line: "ehdb import events.jsonl ./copy --renumber", says: "the same without gaps: places and times are new" },
     { line: "ehdb export ./store --stream order-1 | ehdb import - ./orders", says: "a store of one stream" },
     { line: "ehdb import events.jsonl ./store --append", says: "into a store that is there" },
   ],
   options: (parser) => {
-    parser.option("--append", "the store may be there already");
+    parser.option("--append", "the store may be there already; positions, versions and times are given anew");
+    parser.option("--renumber", "gives positions, versions and times anew, also in a new store");
   },
-  async run(session, [file = "", dir = ""], { append = false }) {
+  async run(session, [file = "", dir = ""], { append = false, renumber = false }) {
     await assertPlace(session, dir, append);
     const events = eventsIn(session.io.lines(file));
     const done = new Imported();
@@ -46,7 +51,10 @@ export const importEvents: Command<Options> = {
       // Before a store is made: what can't be read, or isn't events at all, leaves nothing behind.
       const first = await firstOf(events);
       throwIfAborted(session.signal, "the import");
-      await importAll(session, dir, from(first, events), done);
+      const lines = from(first, events);
+      const isKept = !append && !renumber && first !== undefined && hasPlace(first);
+      if (isKept) done.keeps(await importKept(session, dir, lines));
+      else await importAll(session, dir, lines, done);
     } finally {
       await events.return();
     }
@@ -56,6 +64,7 @@ export const importEvents: Command<Options> = {
         ["events", facts.events],
         ["known already", facts.duplicates],
         ["without an id", facts.withoutId],
+        ["places", facts.keepsPlaces ? "kept" : "given anew"],
         ["with another position", facts.otherPosition],
         ["with another version", facts.otherVersion],
       ]),
@@ -65,7 +74,18 @@ export const importEvents: Command<Options> = {
 };
 
 class Imported {
-  readonly facts = { events: 0, duplicates: 0, withoutId: 0, otherPosition: 0, otherVersion: 0 };
+  readonly facts = {
+    events: 0,
+    duplicates: 0,
+    withoutId: 0,
+    keepsPlaces: false,
+    otherPosition: 0,
+    otherVersion: 0,
+  };
+
+  keeps({ events, withoutId }: Kept): void {
+    Object.assign(this.facts, { events, withoutId, keepsPlaces: true });
+  }
 
   add({ event, position, version }: ImportedEvent, result: AppendResult): void {
     this.facts.events++;
@@ -74,11 +94,6 @@ class Imported {
     if (position !== undefined && position !== result.position) this.facts.otherPosition++;
     if (version !== undefined && version !== result.version) this.facts.otherVersion++;
   }
-}
-
-interface Line {
-  readonly line: number;
-  readonly imported: ImportedEvent;
 }
 
 async function* eventsIn(lines: AsyncIterable<string>): AsyncGenerator<Line, void> {
@@ -188,7 +203,7 @@ async function assertPlace(session: Session, dir: string, mayBeThere: boolean): 
     if (isEmpty) return;
     throw new EhdbError("ALREADY_EXISTS", `${dir} holds something that isn't a store: give another directory`, { dir });
   }
-  if (mayBeThere) return;
+  if (mayBeThere || (await isEmptyLog(session, dir))) return;
   const message = `${dir} holds a store: give another directory, or --append to add to it`;
   throw new EhdbError("ALREADY_EXISTS", message, { dir });
 }
