@@ -18,7 +18,7 @@ export interface EngineOptions {
   readonly host?: Host;
   /** Default `sync`. In `batch` and `async` reads see what was handed to the system, and a power failure can take that back. */
   readonly durability?: Durability;
-  /** A generation is sealed when it holds so many bytes: 64 KiB to 256 MiB, default 8 MiB. Up to three wait in memory. */
+  /** A generation is sealed when it holds so many bytes: 64 KiB to 256 MiB, default 8 MiB. Three times as much waits in memory at most. */
   readonly sealMaxBytes?: number;
   /** … or so many commits: default 65 536. */
   readonly sealMaxCommits?: number;

@@ -66,7 +66,7 @@ export class Run implements CommitContext {
     reserve: Reserve,
     hooks: RunHooks,
   ) {
-    const { host, dedupeWindow, sealMaxBytes } = options;
+    const { host, dedupeWindow } = options;
     const { store } = recovered;
     this.#options = options;
     this.#hooks = hooks;
@@ -96,7 +96,7 @@ export class Run implements CommitContext {
       heads: this.heads,
       counters,
       sealed,
-      sealMaxBytes,
+      fullness: options,
       pins,
       merger: this.merger,
       reserve,

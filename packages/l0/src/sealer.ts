@@ -3,6 +3,7 @@ import type { Host, Timer } from "@ehdb/host";
 import type { Journal } from "@ehdb/journal";
 import type { Counters } from "./counters.ts";
 import type { Dataset } from "./dataset.ts";
+import type { Fullness } from "./fullness.ts";
 import type { Generation } from "./generation.ts";
 import type { Heads } from "./heads.ts";
 import { diskError } from "./manifest/disk-error.ts";
@@ -13,10 +14,9 @@ import type { Merger } from "./merger.ts";
 import type { Pins } from "./pins.ts";
 import type { Reserve } from "./reserve.ts";
 import type { Sealed } from "./sealed.ts";
+import { SealPace } from "./seal-pace.ts";
 import type { Store } from "./store.ts";
 
-/** Full generations that may wait; beyond it commits wait. */
-const mostFrozen = 3;
 const retryMillis = 250;
 /** Heads remembered in one turn of the loop. */
 const rememberedInTurn = 2000;
@@ -28,7 +28,7 @@ export interface SealerContext {
   readonly heads: Heads;
   readonly counters: Counters;
   readonly sealed: Sealed;
-  readonly sealMaxBytes: number;
+  readonly fullness: Fullness;
   readonly pins: Pins;
   readonly merger: Merger;
   readonly reserve: Reserve;
@@ -49,11 +49,14 @@ export class Sealer {
   #failure: unknown;
   #retry: Timer | undefined;
   #isAwaited = false;
+  readonly #pace: SealPace;
+  #pause: Timer | undefined;
   /** Why nothing is begun any more: it was stopped, or what failed can't be tried again. */
   #end: unknown;
 
   constructor(context: SealerContext) {
     this.#context = context;
+    this.#pace = new SealPace(context.host.clock, context.fullness);
   }
 
   get failure(): unknown {
@@ -65,6 +68,9 @@ export class Sealer {
     if (this.#end !== undefined || this.#running !== undefined || this.#retry !== undefined) return;
     const { store, isReadOnly } = this.#context;
     if (store.frozenCount === 0 || isReadOnly) return;
+    const pauseMillis = this.#waiters.length > 0 ? 0 : this.#pace.pauseMillis(store.frozen);
+    if (pauseMillis > 0) return this.#pauseFor(pauseMillis);
+    this.#endPause();
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
       this.#wake();
@@ -74,7 +80,7 @@ export class Sealer {
 
   /** What a commit waits for when too much waits to be sealed; throws why that doesn't go on. */
   room(): Promise<void> | undefined {
-    if (this.#context.store.frozenCount < mostFrozen) return undefined;
+    if (!this.#pace.isTooMuch(this.#context.store.frozen)) return undefined;
     if (this.#failure !== undefined) throw stalled(this.#failure);
     return this.progress();
   }
@@ -82,10 +88,10 @@ export class Sealer {
   /** The end of the next group, or of the next failing try. */
   progress(): Promise<void> {
     if (this.#end !== undefined) return Promise.reject(stalled(this.#end));
-    this.schedule();
-    if (this.#retry !== undefined && !this.#isAwaited) this.#retryLater(true);
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
+      this.schedule();
+      if (this.#retry !== undefined && !this.#isAwaited) this.#retryLater(true);
     });
   }
 
@@ -94,6 +100,7 @@ export class Sealer {
     this.#end ??= reason;
     this.#retry?.cancel();
     this.#retry = undefined;
+    this.#endPause();
     await this.#running;
     for (const { reject } of this.#waiters.splice(0)) reject(reason);
   }
@@ -106,8 +113,10 @@ export class Sealer {
       if (this.#end !== undefined) return;
       const letMerge = merger.goBefore();
       const letReserve = reserve.holdOff();
+      const done = this.#pace.begin();
       try {
         await this.#seal(group);
+        done();
         letReserve();
       } catch (error) {
         letReserve(error);
@@ -124,12 +133,12 @@ export class Sealer {
 
   /** The oldest frozen generations, as many as make one of the size that was asked for. */
   #group(): Generation[] {
-    const { store, sealMaxBytes } = this.#context;
+    const { store, fullness } = this.#context;
     const group: Generation[] = [];
     let bytes = 0;
     for (const generation of store.frozen) {
       bytes += generation.chunks.bytes;
-      if (group.length > 0 && bytes > sealMaxBytes) break;
+      if (group.length > 0 && bytes > fullness.sealMaxBytes) break;
       group.push(generation);
     }
     return group;
@@ -199,6 +208,19 @@ export class Sealer {
     }
     if (this.#end !== undefined) return;
     this.#retryLater(false);
+  }
+
+  /** What nobody waits for doesn't keep the process. */
+  #pauseFor(millis: number): void {
+    this.#pause ??= this.#context.host.clock.timer(millis, () => {
+      this.#pause = undefined;
+      this.schedule();
+    });
+  }
+
+  #endPause(): void {
+    this.#pause?.cancel();
+    this.#pause = undefined;
   }
 
   /** A store that nobody uses doesn't keep the process; whoever waits for it does. */

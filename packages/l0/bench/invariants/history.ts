@@ -16,22 +16,34 @@ export const manyParts: BySize<Options> = {
   full: { sealMaxCommits: 1024 },
 };
 
-/** Many callers at once; each payload says whose it is, and the how many-th of theirs. */
+/** Small generations wait for each other: without a seal between them a short history would be one part. */
+const slices = 8;
+
+/** Many callers at once; each payload says whose it is, and the how many-th of theirs. The last of eight slices isn't sealed by a call. */
 export async function writeHistory(engine: DurableEngine, commits: number, seed: number = payloadSeed): Promise<void> {
   const random = new SeededRandom(seed);
+  const numbers = Array.from({ length: callers }, () => 0);
+  const next = (caller: number): number => (numbers[caller] = (numbers[caller] ?? 0) + 1);
   let left = commits;
-  const call = async (caller: number): Promise<void> => {
-    for (let number = 1; left-- > 0;) {
+  /** Commits until so many are left. */
+  const call = async (caller: number, until: number): Promise<void> => {
+    while (left > until) {
+      left--;
       await engine.commit((batch) => {
         for (let appends = 1 + random.integer(3); appends > 0; appends--)
-          batch.append(LOG, keyOf(random.integer(keys)), payloadOf(caller, number++));
+          batch.append(LOG, keyOf(random.integer(keys)), payloadOf(caller, next(caller)));
         const key = keyOf(random.integer(keys));
         if (random.integer(10) === 0) batch.delete(MAP, key);
-        else batch.put(MAP, key, payloadOf(caller, number));
+        else batch.put(MAP, key, payloadOf(caller, next(caller)));
       });
     }
   };
-  await Promise.all(Array.from({ length: callers }, (_, caller) => call(caller)));
+  const slice = Math.ceil(commits / slices);
+  for (let until = commits - slice; ; until = Math.max(0, until - slice)) {
+    await Promise.all(numbers.map((_, caller) => call(caller, until)));
+    if (until === 0) return;
+    await engine.seal();
+  }
 }
 
 /** Some of it sealed and merged, some of it not; an invariant that never saw a merge says little. */
