@@ -34,6 +34,9 @@ function tampered(stream: EventStream, tamper: Tamper): EventStream {
     async *batches() {
       for await (const events of stream.batches()) yield tamper([...events]);
     },
+    async *lazyBatches() {
+      for await (const events of stream.lazyBatches()) yield tamper([...events]);
+    },
     async *[Symbol.asyncIterator]() {
       for await (const events of stream.batches()) yield* tamper([...events]);
     },

@@ -23,7 +23,7 @@ export const OPERATION_BYTES = 64;
  */
 export type Expectation = "any" | "none" | "exists" | number;
 
-/** A record of a log dataset. */
+/** A record of a log dataset. Each of its properties may be a getter, which decodes it each time, and which a spread leaves out. */
 export interface LogRecord {
   /** Its position in the dataset: from 1, dense when it was minted. */
   readonly sort: number;
@@ -37,7 +37,7 @@ export interface LogRecord {
   readonly id: string | undefined;
   /**
    * A view of memory that is the engine's: read it, and copy what is kept for long. The bytes stay as they are, but hold the memory around
-   * them. It may be made each time that it's asked for, by a getter that a spread leaves out.
+   * them.
    */
   readonly payload: Uint8Array;
   /** The same without a view, for who reads many: the payload is what `memory` holds from `start` to before `end`. */

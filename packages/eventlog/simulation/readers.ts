@@ -180,14 +180,15 @@ async function collected(
 ): Promise<{ found: Seen[]; isCutShort: boolean }> {
   const found: Seen[] = [];
   const most = random.chance(0.05) ? random.integer(20) : Infinity;
-  if (random.chance(0.5)) {
+  const way = random.integer(4);
+  if (way < 2) {
     for await (const event of events) {
       found.push(seen(event));
       if (found.length > most) return { found, isCutShort: true };
     }
     return { found, isCutShort: false };
   }
-  for await (const batch of events.batches()) {
+  for await (const batch of way === 2 ? events.batches() : events.lazyBatches()) {
     if (batch.length === 0) ledger.fail("a read gave an empty batch");
     found.push(...batch.map(seen));
     await turn?.();

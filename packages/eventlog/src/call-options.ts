@@ -36,13 +36,13 @@ export interface ScanRequest {
   readonly before: number | undefined;
   readonly limit: number;
   readonly filter: EventFilter;
-  readonly wants: EventPredicate;
+  readonly wants: EventPredicate | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
 export interface TailRequest {
   readonly filter: EventFilter;
-  readonly wants: EventPredicate;
+  readonly wants: EventPredicate | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onCaughtUp: (checkpoint: LogCheckpoint) => void;
 }
@@ -149,7 +149,10 @@ function tailing(options: TailOptions): TailRequest {
   return { signal: signalOf(options), onCaughtUp, ...filtering(options) };
 }
 
-function filtering({ types, stream, streamPrefix }: EventFilter): { filter: EventFilter; wants: EventPredicate } {
+function filtering({ types, stream, streamPrefix }: EventFilter): {
+  filter: EventFilter;
+  wants: EventPredicate | undefined;
+} {
   // A copy: the caller may go on using the array.
   const wanted: readonly string[] = Array.isArray(types) ? Array.from(types as readonly string[]) : [];
   if (types !== undefined && !(wanted.length > 0 && wanted.every(isName))) {

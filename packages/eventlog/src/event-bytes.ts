@@ -112,11 +112,6 @@ export function typeOf(bytes: Buffer, at: number): string {
   return names.text(bytes, start, typeEnd(bytes, start));
 }
 
-/** Of a checked event: the id that was made for it; empty when one was given. */
-export function ownIdOf(bytes: Buffer, at: number): string {
-  return ((bytes[at + 1] as number) & ownId) === 0 ? "" : bytes.toString("hex", at + 2, at + 2 + OWN_ID_BYTES);
-}
-
 /** Of a checked event. */
 export function companyOf(bytes: Buffer, start: number): Company {
   const flags = bytes[start + 1] as number;
@@ -131,6 +126,17 @@ export class StoredContents implements EventContents {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+  }
+
+  /** Empty when one was given. */
+  idAt(start: number): string {
+    const bytes = this.#bytes;
+    const at = start + 2;
+    return ((bytes[start + 1] as number) & ownId) === 0 ? "" : bytes.toString("hex", at, at + OWN_ID_BYTES);
+  }
+
+  typeAt(start: number): string {
+    return typeOf(this.#bytes, start);
   }
 
   dataAt(start: number, end: number): unknown {

@@ -1,9 +1,10 @@
 import type { LogCheckpoint, LogRecord, RecordedEvent } from "@ehdb/contracts";
-import { checkEvent, ownIdOf, StoredContents, typeOf } from "./event-bytes.ts";
+import { checkEvent, StoredContents, typeOf } from "./event-bytes.ts";
 import type { Page } from "./event-stream.ts";
 import type { EventPredicate } from "./filter.ts";
 import { asBuffer, keptBytes } from "./kept-bytes.ts";
-import { recordedEvent } from "./lazy-event.ts";
+import { lazyEvent } from "./lazy-event.ts";
+import type { EventHead } from "./lazy-event.ts";
 import type { LogContext } from "./log-context.ts";
 
 /** Which records are shown: those that are wanted, and not hidden when the page is made. */
@@ -23,26 +24,33 @@ export async function* pagesOf(
   epoch: number,
 ): AsyncGenerator<Page, void> {
   const taken: LogRecord[] = [];
-  let position = 0;
-  let memory: Uint8Array | undefined;
-  let bytes: Buffer = noBytes;
+  const { wants, isAnyStream } = selection;
+  const candidate = new Candidate();
+  let hidden = hiddenNow(context);
+  const lowest = Math.min(records[0]?.sort ?? 0, records.at(-1)?.sort ?? 0);
+  let seen: LogRecord | undefined;
   try {
     for (const record of records) {
       if (selection.left === 0) break;
-      if (record.memory !== memory) {
-        memory = record.memory;
-        bytes = asBuffer(memory);
-      }
+      const bytes = candidate.be(record);
       checkEvent(record, bytes);
-      const isShown = shows(context, selection, record, bytes);
-      const isWanted = typeof isShown === "boolean" ? isShown : await isShown;
-      position = record.sort;
-      if (!isWanted) continue;
+      let isShown = wants === undefined || wants(candidate);
+      if (isShown && isAnyStream) {
+        if (lowest < hidden.before && record.sort < hidden.before) isShown = false;
+        else if (hidden.isInStreams) {
+          const facts = context.streams.peek(record.key) ?? (await context.streams.load(record.key));
+          // Others went on meanwhile, if it waited.
+          hidden = hiddenNow(context);
+          isShown = record.version >= facts.firstVersion;
+        }
+      }
+      seen = record;
+      if (!isShown) continue;
       taken.push(record);
       selection.left--;
     }
   } catch (error) {
-    if (taken.length > 0) yield pageOf(context, taken, { position, epoch });
+    if (taken.length > 0) yield pageOf(context, taken, { position: seen?.sort ?? 0, epoch });
     throw error;
   }
   yield pageOf(context, taken, { position: records.at(-1)?.sort ?? 0, epoch });
@@ -50,37 +58,53 @@ export async function* pagesOf(
 
 const noBytes = Buffer.alloc(0);
 
-function shows(
-  { streams, events }: LogContext,
-  { wants, isAnyStream }: Selection,
-  { key, sort, version, start }: LogRecord,
-  bytes: Buffer,
-): boolean | Promise<boolean> {
-  if (wants !== undefined && !wants({ type: typeOf(bytes, start), stream: key })) return false;
-  if (!isAnyStream) return true;
-  if (sort < events.first) return false;
-  const facts = streams.peek(key);
-  if (facts !== undefined) return version >= facts.firstVersion;
-  return streams.load(key).then(({ firstVersion }) => version >= firstVersion);
+/** What a filter looks at, of one record after the other: decoded when it does. */
+class Candidate {
+  #record: LogRecord | undefined;
+  #bytes: Buffer = noBytes;
+
+  /** Returns the record's memory. */
+  be(record: LogRecord): Buffer {
+    if (record.memory !== this.#record?.memory) this.#bytes = asBuffer(record.memory);
+    this.#record = record;
+    return this.#bytes;
+  }
+
+  get type(): string {
+    return typeOf(this.#bytes, this.#record?.start ?? 0);
+  }
+
+  get stream(): string {
+    return this.#record?.key ?? "";
+  }
+}
+
+/** What isn't shown of any stream, as long as nobody else goes on. */
+interface Hidden {
+  /** Positions before this one. */
+  readonly before: number;
+  /** Events of some streams: each is looked at. */
+  readonly isInStreams: boolean;
+}
+
+function hiddenNow({ events, streams }: LogContext): Hidden {
+  return { before: events.first, isInStreams: !streams.isEmpty };
 }
 
 function pageOf({ upcasters }: LogContext, records: readonly LogRecord[], checkpoint: LogCheckpoint): Page {
   const events: RecordedEvent[] = [];
-  for (const { first, last, bytes, shift } of keptBytes(records)) {
+  for (const { first, last, bytes, shift, isOwn } of keptBytes(records)) {
     const contents = new StoredContents(bytes);
     for (let i = first; i < last; i++) {
-      const { id, key, version, sort, time, start, end } = records[i] as LogRecord;
-      const at = start - shift;
-      const place = {
-        id: id ?? ownIdOf(bytes, at),
-        stream: key,
-        version,
-        position: sort,
-        time,
-        type: typeOf(bytes, at),
-      };
-      events.push(recordedEvent(place, contents, at, end - shift, upcasters));
+      const record = records[i] as LogRecord;
+      const head = isOwn ? record : headOf(record);
+      events.push(lazyEvent(head, contents, record.start - shift, record.end - shift, upcasters));
     }
   }
   return { events, checkpoint };
+}
+
+/** Without the record's memory. */
+function headOf({ sort, key, version, time, id }: LogRecord): EventHead {
+  return { sort, key, version, time, id };
 }

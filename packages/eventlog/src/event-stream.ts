@@ -1,7 +1,8 @@
 import { abortedError, EhdbError, throwIfAborted } from "@ehdb/contracts";
 import type { EventShape, EventStream, LogCheckpoint, RecordedEvent, Subscription } from "@ehdb/contracts";
+import { recordedEvent } from "./lazy-event.ts";
 
-/** What a driver found at once: events, perhaps none, and the place up to which it has looked. */
+/** What a driver found at once: lazy events, perhaps none, and the place up to which it has looked. */
 export interface Page {
   readonly events: readonly RecordedEvent[];
   readonly checkpoint: LogCheckpoint;
@@ -49,13 +50,23 @@ class PagedStream implements Subscription {
   }
 
   batches(): AsyncIterableIterator<readonly RecordedEvent[], void> {
+    return this.#batches((events) => events.map(recordedEvent));
+  }
+
+  lazyBatches(): AsyncIterableIterator<readonly RecordedEvent[], void> {
+    return this.#batches((events) => events);
+  }
+
+  #batches(
+    given: (events: readonly RecordedEvent[]) => readonly RecordedEvent[],
+  ): AsyncIterableIterator<readonly RecordedEvent[], void> {
     const pages = this.#take();
     return {
       next: async () => {
         const page = await pages.next();
         if (page === undefined) return { done: true, value: undefined };
         this.checkpoint = page.checkpoint;
-        return { done: false, value: page.events };
+        return { done: false, value: given(page.events) };
       },
       return: async () => {
         await pages.end();
@@ -200,6 +211,6 @@ class EventIterator implements AsyncIterableIterator<RecordedEvent, void> {
     // What the filter left out behind a page's last event was looked at as well.
     const isLast = this.#at === page.events.length;
     this.#delivered(isLast ? page.checkpoint : { position: event.position, epoch: page.checkpoint.epoch });
-    return event;
+    return recordedEvent(event);
   }
 }

@@ -3,7 +3,9 @@ import type { EventFilter } from "@ehdb/contracts";
 /** Which events a filter wants, by what was stored. */
 export type EventPredicate = (event: { readonly type: string; readonly stream: string }) => boolean;
 
-export function predicateOf({ types, stream, streamPrefix }: EventFilter): EventPredicate {
+/** `undefined` when all are wanted. */
+export function predicateOf({ types, stream, streamPrefix }: EventFilter): EventPredicate | undefined {
+  if (types === undefined && stream === undefined && streamPrefix === undefined) return undefined;
   const wanted = types === undefined ? undefined : new Set(types);
   return (event) =>
     (wanted === undefined || wanted.has(event.type)) &&

@@ -7,6 +7,8 @@ export interface KeptBytes {
   readonly bytes: Buffer;
   /** How far behind its place in `bytes` a record stands in its own memory. */
   readonly shift: number;
+  /** `bytes` are the records' own memory. */
+  readonly isOwn: boolean;
 }
 
 /** Records side by side in a list and in one memory. */
@@ -30,8 +32,9 @@ export function keptBytes(records: readonly LogRecord[]): KeptBytes[] {
   return all.flatMap((one) => {
     const { first, last, memory, low, high } = one;
     if (isMost(wanted.get(memory.buffer) as number, memory.buffer.byteLength))
-      return { first, last, bytes: asBuffer(memory), shift: 0 };
-    if (isMost(one.wanted, high - low)) return { first, last, bytes: copyOf(memory, low, high), shift: low };
+      return { first, last, bytes: asBuffer(memory), shift: 0, isOwn: true };
+    if (isMost(one.wanted, high - low))
+      return { first, last, bytes: copyOf(memory, low, high), shift: low, isOwn: false };
     return copies(records, one);
   });
 }
@@ -64,7 +67,7 @@ function copies(records: readonly LogRecord[], { first, last, memory, wanted }: 
     bytes.set(memory.subarray(start, end), at);
     const shift = start - at;
     at += end - start;
-    return { first: first + i, last: first + i + 1, bytes, shift };
+    return { first: first + i, last: first + i + 1, bytes, shift, isOwn: false };
   });
 }
 

@@ -12,7 +12,7 @@ import type { Upcasters } from "./upcasters.ts";
 export interface LogContext {
   readonly engine: { readonly revision: number; readonly recovery: Pick<EngineRecovery, "epoch"> };
   readonly events: LogDataset;
-  readonly streams: Pick<StreamsFacts, "load" | "peek">;
+  readonly streams: Pick<StreamsFacts, "isEmpty" | "load" | "peek">;
   readonly news: Pick<LogNews, "after">;
   readonly upcasters: Upcasters;
   /** Throws CLOSED. */

@@ -3,7 +3,7 @@ import type { LogCheckpoint } from "@ehdb/contracts";
 import type { ReadStreamRequest, ScanRequest } from "./call-options.ts";
 import { decodeData } from "./encoding.ts";
 import type { Page } from "./event-stream.ts";
-import { recordedEvent } from "./lazy-event.ts";
+import { lazyEvent } from "./lazy-event.ts";
 import type { KeptEvent, ReferenceState } from "./reference-state.ts";
 import { beyondTheEnd, compacted, truncated } from "./refusals.ts";
 import type { EventPredicate } from "./filter.ts";
@@ -27,7 +27,7 @@ export function logEvents(state: ReferenceState, request: ScanRequest): readonly
   const { isForwards, after, before, limit, wants } = request;
   if (before !== undefined && before < state.firstPosition) throw compacted(before, state.firstPosition);
   const start = startAfter(state, after);
-  const wanted = state.events.filter((event) => state.isReadable(event) && wants(event));
+  const wanted = state.events.filter((event) => state.isReadable(event) && wants?.(event) !== false);
   const list = isForwards
     ? wanted.filter((event) => event.position > start)
     : wanted.filter((event) => event.position < (before ?? Infinity)).reverse();
@@ -52,7 +52,7 @@ export function startAfter(state: ReferenceState, after: LogCheckpoint | number 
 export function nextWanted(
   state: ReferenceState,
   after: number,
-  wants: EventPredicate,
+  wants: EventPredicate | undefined,
 ): { readonly events: readonly KeptEvent[]; readonly through: number } | undefined {
   if (after + 1 < state.firstPosition) throw compacted(after, state.firstPosition);
   if (after >= state.position) return undefined;
@@ -61,7 +61,7 @@ export function nextWanted(
   for (const event of state.events.slice(state.events.findIndex(({ position }) => position > after))) {
     if (events.length === pageEvents) break;
     through = event.position;
-    if (state.isReadable(event) && wants(event)) events.push(event);
+    if (state.isReadable(event) && wants?.(event) !== false) events.push(event);
   }
   return { events, through };
 }
@@ -82,12 +82,14 @@ export async function* pagesOf(
 
 export function pageOf(events: readonly KeptEvent[], checkpoint: LogCheckpoint, upcasters: Upcasters): Page {
   const read = events.map((event) => {
-    const { data, metadata } = event;
+    const { id, stream: key, version, position: sort, time, type, data, metadata } = event;
     const contents = {
+      idAt: (): string => id,
+      typeAt: (): string => type,
       dataAt: (): unknown => (data instanceof Uint8Array ? Uint8Array.from(data) : decodeData(data)),
       metadataAt: (): unknown => decodeData(metadata),
     };
-    return recordedEvent(event, contents, 0, 0, upcasters);
+    return lazyEvent({ id, key, version, sort, time }, contents, 0, 0, upcasters);
   });
   return { events: read, checkpoint };
 }

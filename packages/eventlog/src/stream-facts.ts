@@ -49,6 +49,12 @@ export class StreamsFacts {
     for await (const _ of this.#map.scan({ limit: 1 })) this.#isEmpty = false;
   }
 
+  /** Nothing is hidden in any stream. */
+  get isEmpty(): boolean {
+    this.#forgetEarlierOnes();
+    return this.#isEmpty;
+  }
+
   /** Without a look: `undefined` when there may be some. */
   peek(stream: string): StreamFacts | undefined {
     this.#forgetEarlierOnes();

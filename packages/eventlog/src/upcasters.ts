@@ -18,8 +18,12 @@ export class Upcasters {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#upcasters.size === 0;
+  }
+
   has(type: string): boolean {
-    return this.#upcasters.size > 0 && this.#upcasters.has(type);
+    return this.#upcasters.has(type);
   }
 
   /** What an upcaster throws is thrown on. INVALID_OPTION when they go in a circle, or give what isn't an event. */

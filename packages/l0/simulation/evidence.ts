@@ -9,7 +9,8 @@ export class Evidence {
     const found = this.#at(record.revision, record.time);
     const appends = found.appends.get(dataset) ?? [];
     const payload = Buffer.from(record.payload);
-    appends.push({ ...record, payload, memory: payload, start: 0, end: payload.length });
+    const { sort, key, version, revision, time, id } = record;
+    appends.push({ sort, key, version, revision, time, id, payload, memory: payload, start: 0, end: payload.length });
     found.appends.set(dataset, appends);
   }
 

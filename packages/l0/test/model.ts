@@ -266,7 +266,7 @@ function shown(value: unknown): string {
   return `{ ${parts.map(([name, part]) => `${name}: ${shown(part)}`).join(", ")} }`;
 }
 
-/** Where the payload lies is no matter. */
-function withPayload({ memory, start, end, ...rest }: LogRecord): object {
-  return { ...rest, payload: memory.subarray(start, end) };
+/** Where the payload lies is no matter. Properties may be getters. */
+function withPayload({ sort, key, version, revision, time, id, memory, start, end }: LogRecord): object {
+  return { sort, key, version, revision, time, id, payload: memory.subarray(start, end) };
 }

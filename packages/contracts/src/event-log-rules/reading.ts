@@ -1,6 +1,12 @@
 import { claim, holds, refused, same } from "./claim.ts";
 import { all, fill, iteratorOf, numbered, range, read, take, versions } from "./events.ts";
+import type { RecordedEvent } from "../event-log.ts";
 import type { EventLogRule } from "./subject.ts";
+
+const whole = (event: RecordedEvent): unknown => {
+  const { id, stream, version, position, time, type, data, metadata } = event;
+  return [id, stream, version, position, time, type, data, metadata];
+};
 
 export const readingRules: readonly EventLogRule[] = [
   claim("a stream is read from its first event, or backwards from its last", async (log) => {
@@ -50,6 +56,30 @@ export const readingRules: readonly EventLogRule[] = [
       same(direction, seen, await read(log, "s", { direction }));
     }
     for await (const batch of log.readStream("nothing").batches()) holds(false, `a batch of ${batch.length}`);
+    for await (const batch of log.readStream("nothing").lazyBatches()) holds(false, `a batch of ${batch.length}`);
+  }),
+
+  claim("lazy batches give the same events, whole as often as they are asked", async (log) => {
+    for (let i = 0; i < 5; i++) {
+      await log.append("s", [...numbered(70, i * 70), { type: "told", metadata: { by: "a" }, data: Uint8Array.of(i) }]);
+      await log.append("t", { id: `${i}`, type: "given", data: "é" });
+    }
+    const reads = [
+      () => log.scan(),
+      () => log.scan({ direction: "backwards", types: ["told", "given"] }),
+      () => log.readStream("s", { from: 7, limit: 100 }),
+    ];
+    for (const open of reads) {
+      const lazy: RecordedEvent[] = [];
+      for await (const batch of open().lazyBatches()) {
+        holds(batch.length > 0, "a batch is empty");
+        lazy.push(...batch);
+      }
+      const wanted = (await all(open())).map(whole);
+      same("the first time", lazy.map(whole), wanted);
+      same("again", lazy.map(whole), wanted);
+      same("as JSON", JSON.stringify(lazy), JSON.stringify(await all(open())));
+    }
   }),
 
   claim("a stream of events is iterated once", async (log) => {
@@ -63,6 +93,11 @@ export const readingRules: readonly EventLogRule[] = [
       const batched = open();
       for await (const batch of batched.batches()) same("batch", versions(batch), [1]);
       await refused("INVALID_ARGUMENT", "by events after batches", () => all(batched));
+      const lazy = open();
+      for await (const batch of lazy.lazyBatches()) same("lazy batch", versions(batch), [1]);
+      await refused("INVALID_ARGUMENT", "by batches after lazy ones", () =>
+        lazy.batches()[Symbol.asyncIterator]().next(),
+      );
     }
   }),
 

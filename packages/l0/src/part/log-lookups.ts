@@ -2,7 +2,8 @@ import type { LogRecord } from "@ehdb/contracts";
 import { ENTRY_HEADER_BYTES, sortAt } from "../envelope.ts";
 import { SectionCursor } from "./block-index.ts";
 import { mayHold } from "./bloom.ts";
-import { logEntries, logEntryAt, viewOf } from "./entry-cells.ts";
+import { logEntries } from "./entry-cells.ts";
+import { EntryRecord, viewOf } from "./entry-record.ts";
 import { idCells, isIdOf, storedIdAt } from "./ids-section.ts";
 import type { FoundId } from "./ids-section.ts";
 import { run, runCached } from "./lookup.ts";
@@ -15,7 +16,7 @@ import { isPostingOf, pieceAt, postingCells, versionRangeAt } from "./postings.t
 import type { Piece, VersionRange } from "./postings.ts";
 import { readRuns } from "./read-ahead.ts";
 import type { SearchId, SearchKey } from "./search-key.ts";
-import { lowerBound, slotAt, slotCount, slotEnd } from "./slots.ts";
+import { lowerBound, SLOT_BYTES, slotAt, slotCount, slotEnd, tableAt } from "./slots.ts";
 
 /** Blocks that the records given at a time may lie in: about 1 MiB. */
 const mostBlocks = 64;
@@ -36,7 +37,7 @@ export function recordAt(file: PartFile, sort: number): Promise<LogRecord | null
     if (!(yield* cursor.seek(target))) return null;
     const block = yield cursor.place;
     const at = slotAt(block, lowerBound(block, logEntries, target));
-    return sortAt(block, at + ENTRY_HEADER_BYTES) === sort ? logEntryAt(block, at, viewOf(block)) : null;
+    return sortAt(block, at + ENTRY_HEADER_BYTES) === sort ? new EntryRecord(block, at, viewOf(block)) : null;
   });
 }
 
@@ -62,8 +63,10 @@ function addRange(block: Buffer, from: number, to: number, direction: Direction,
   const low = from <= 0 ? 0 : lowerBound(block, logEntries, bySort(from));
   const high = to === Infinity ? slotCount(block) : lowerBound(block, logEntries, bySort(to + 1));
   const view = viewOf(block);
-  if (direction === "forwards") for (let i = low; i < high; i++) into.push(logEntryAt(block, slotAt(block, i), view));
-  else for (let i = high - 1; i >= low; i--) into.push(logEntryAt(block, slotAt(block, i), view));
+  const table = tableAt(block);
+  const at = (slot: number): number => view.getUint32(table + SLOT_BYTES * slot, true);
+  if (direction === "forwards") for (let i = low; i < high; i++) into.push(new EntryRecord(block, at(i), view));
+  else for (let i = high - 1; i >= low; i--) into.push(new EntryRecord(block, at(i), view));
 }
 
 export async function* readKey(
@@ -187,7 +190,7 @@ function addRecords(
 
 function recordIn(file: PartFile, block: Buffer, view: DataView, sort: number): LogRecord {
   const slot = slotOf(block, sort);
-  const record = slot < slotCount(block) ? logEntryAt(block, slotAt(block, slot), view) : undefined;
+  const record = slot < slotCount(block) ? new EntryRecord(block, slotAt(block, slot), view) : undefined;
   if (record?.sort !== sort) throw file.corrupt(0, `a posting names position ${sort}, where nothing is`);
   return record;
 }

@@ -5,45 +5,47 @@
 import { BLOCK_HEADER_BYTES, blockRoom, TARGET_PLAIN_BYTES } from "./block.ts";
 import type { CellOrder, Position } from "./position.ts";
 
-const slotBytes = 4;
+/** Of an offset in the table of a block's slots. */
+export const SLOT_BYTES = 4;
 
 export function slotCount(block: Buffer): number {
-  return block.readUInt32LE(block.length - slotBytes);
+  return block.readUInt32LE(block.length - SLOT_BYTES);
+}
+
+/** Where the offsets of the cells begin. */
+export function tableAt(block: Buffer): number {
+  return block.length - SLOT_BYTES * (1 + slotCount(block));
 }
 
 /** The offset of a cell. */
 export function slotAt(block: Buffer, slot: number): number {
-  return block.readUInt32LE(block.length - slotBytes * (1 + slotCount(block) - slot));
+  return block.readUInt32LE(block.length - SLOT_BYTES * (1 + slotCount(block) - slot));
 }
 
 /** The offset behind a cell. */
 export function slotEnd(block: Buffer, slot: number): number {
-  return slot + 1 < slotCount(block) ? slotAt(block, slot + 1) : cellsEnd(block);
+  return slot + 1 < slotCount(block) ? slotAt(block, slot + 1) : tableAt(block);
 }
 
 /** Whether the cells stand one behind the other, and there is at least one. */
 export function isSlotted(block: Buffer): boolean {
-  if (block.length < 2 * slotBytes) return false;
+  if (block.length < 2 * SLOT_BYTES) return false;
   const count = slotCount(block);
-  if (count === 0 || (count + 1) * slotBytes > block.length) return false;
-  return slotAt(block, 0) === 0 && slotAt(block, count - 1) < cellsEnd(block);
+  if (count === 0 || (count + 1) * SLOT_BYTES > block.length) return false;
+  return slotAt(block, 0) === 0 && slotAt(block, count - 1) < tableAt(block);
 }
 
 /** The first slot whose cell stands at or behind `target`; the number of slots when there is none. */
 export function lowerBound(block: Buffer, order: CellOrder, target: Position): number {
   let low = 0;
   let high = slotCount(block);
-  const table = block.length - slotBytes * (1 + high);
+  const table = tableAt(block);
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (order.compare(block, block.readUInt32LE(table + slotBytes * middle), target) < 0) low = middle + 1;
+    if (order.compare(block, block.readUInt32LE(table + SLOT_BYTES * middle), target) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
-}
-
-function cellsEnd(block: Buffer): number {
-  return block.length - slotBytes * (1 + slotCount(block));
 }
 
 /** Fills one block after the other. */
@@ -88,6 +90,6 @@ export class SlottedWriter {
   }
 
   #plainBytes(cellBytes: number, cells: number): number {
-    return this.#end - BLOCK_HEADER_BYTES + cellBytes + slotBytes * (this.#slots.length + cells + 1);
+    return this.#end - BLOCK_HEADER_BYTES + cellBytes + SLOT_BYTES * (this.#slots.length + cells + 1);
   }
 }
