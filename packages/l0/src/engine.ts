@@ -53,6 +53,7 @@ import type { Sealed } from "./sealed.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { StateGauges } from "./state-gauges.ts";
 import { noDataset, StagedBatch, wrongOrder } from "./staged-batch.ts";
+import { Turns } from "./turns.ts";
 
 const untold = (): void => undefined;
 
@@ -440,7 +441,9 @@ export class OpenEngine implements DurableEngine {
   }
 
   #readContext(): ReadContext {
+    const turns = new Turns(this.#opened.options.host.clock);
     return {
+      turns,
       view: () => this.#run.store.view,
       pin: () => this.#pins.hold(this.#run.store.view),
       nextSort: ({ nextSort }) => nextSort,
@@ -459,6 +462,7 @@ export class OpenEngine implements DurableEngine {
       },
       reading: (begin, signal) =>
         countedBatches(begin, {
+          turns,
           begun: () => {
             this.#counters.reads++;
             return this.#pins.pin(this.#run.store.view);

@@ -68,7 +68,10 @@ export class MapReads implements MapDataset {
     let slice: MapRecord[] = [];
     let left = range.limit;
     if (left === 0) return;
+    let seen = 0;
     for await (const entry of newestOfEachKey(sources, readable)) {
+      // Many may be deleted, and then no slice is given for long.
+      if (++seen % sliceRecords === 0) await this.#context.turns.next();
       if (entry.operation === operation.delete) continue;
       slice.push(entry.record);
       left--;

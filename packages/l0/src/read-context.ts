@@ -1,11 +1,13 @@
 import type { Batches } from "@ehdb/contracts";
 import type { Dataset } from "./dataset.ts";
 import type { Pin } from "./pins.ts";
+import type { Turns } from "./turns.ts";
 import type { View } from "./view.ts";
 
 /** What reads need of the engine around them. */
 export interface ReadContext {
   view(): View;
+  readonly turns: Turns;
   /** What there is now, kept from going until it's released. */
   pin(): Pin;
   /** Of a log, the position behind all that the view has. */

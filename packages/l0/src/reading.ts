@@ -1,9 +1,11 @@
 import type { Batches } from "@ehdb/contracts";
 import { EhdbError } from "@ehdb/contracts";
 import type { Pin } from "./pins.ts";
+import type { Turns } from "./turns.ts";
 
 export interface ReadingHooks {
   readonly begun: () => Pin;
+  readonly turns: Turns;
   /** Throws CLOSED or ABORTED. */
   readonly step: () => void;
   /** Its caller is about to be told. */
@@ -23,6 +25,8 @@ export function countedBatches<T>(begin: (pin: Pin) => AsyncGenerator<readonly T
         pin = hooks.begun();
         for await (const batch of begin(pin)) {
           yield batch;
+          const turn = hooks.turns.next();
+          if (turn !== undefined) await turn;
           hooks.step();
           pin.touch();
         }

@@ -20,6 +20,8 @@ import { lowerBound, SLOT_BYTES, slotAt, slotCount, slotEnd, tableAt } from "./s
 
 /** Blocks that the records given at a time may lie in: about 1 MiB. */
 const mostBlocks = 64;
+/** When they are so many, they are given: who deals with them has the event loop for as long. */
+const enoughRecords = 2048;
 
 export type Direction = "forwards" | "backwards";
 
@@ -52,8 +54,13 @@ export async function* scanLog(file: PartFile, options: RangeOptions): AsyncGene
     isBefore: (at) => at.lastTail < from,
   });
   for await (const blocks of runs) {
-    const records: LogRecord[] = [];
-    for (const block of blocks) addRange(block, from, to, direction, records);
+    let records: LogRecord[] = [];
+    for (const block of blocks) {
+      addRange(block, from, to, direction, records);
+      if (records.length < enoughRecords) continue;
+      yield records;
+      records = [];
+    }
     if (records.length > 0) yield records;
   }
 }
@@ -149,7 +156,7 @@ async function* recordsAt(
   for (let i = 0; i < sorts.length;) {
     const records: LogRecord[] = [];
     let loading: Promise<Buffer> | undefined;
-    for (let blocks = 0; i < sorts.length && blocks < mostBlocks; blocks++) {
+    for (let blocks = 0; i < sorts.length && blocks < mostBlocks && records.length < enoughRecords; blocks++) {
       const wanted = dataBlock(file, cursor, sorts[i] as number);
       const cached = runCached(wanted, file);
       if (cached === undefined) {

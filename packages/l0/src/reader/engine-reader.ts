@@ -5,6 +5,7 @@ import type { Pin } from "../pins.ts";
 import { checkSignal, checkWhole } from "../read-options.ts";
 import { countedBatches } from "../reading.ts";
 import { noDataset, wrongOrder } from "../staged-batch.ts";
+import { Turns } from "../turns.ts";
 import type { EngineReader, EngineReaderStats } from "./api.ts";
 import type { FollowedStore } from "./followed-store.ts";
 import type { Moment } from "./moment.ts";
@@ -102,6 +103,7 @@ export class OpenEngineReader implements EngineReader {
 
   #context(): ResumedContext {
     const followed = this.#followed;
+    const turns = new Turns(this.#options.host.clock);
     const assertOpen = (): void => this.#assertOpen();
     const reading = <T>(
       begin: (pin: Pin) => AsyncGenerator<readonly T[]>,
@@ -109,6 +111,7 @@ export class OpenEngineReader implements EngineReader {
       moment: Moment,
     ): Batches<T> =>
       countedBatches(begin, {
+        turns,
         begun: () => pinOf(moment),
         failed: nothing,
         step: () => {
@@ -123,6 +126,7 @@ export class OpenEngineReader implements EngineReader {
       whyOvertaken: (error, moment) => followed.whyOvertaken(error, moment),
       reading: (begin, signal) => reading(begin, signal, followed.moment),
       at: (moment, revision = moment.revision) => ({
+        turns,
         view: () => moment.view,
         pin: () => pinOf(moment),
         nextSort: ({ nextSort }) => nextSort,
