@@ -76,6 +76,11 @@ export interface File {
   /** The same, holding the thread: for command-line tools. */
   dataSyncBlocking(): void;
   truncate(bytes: number): Promise<void>;
+  /**
+   * The kernel's exclusive lock on one byte, which needn't be there; of a file that can be written. It goes with this open file, and with the process.
+   * False when another open file has it. Where the machine locks whole files only (macOS), nothing is locked, and that is true.
+   */
+  tryLockByte(position: number): boolean;
   size(): Promise<number>;
   /** Idempotent. */
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import { poisons, waitsForSpace } from "./failing-calls.ts";
 import { filledByAppends, filledByOthers, tooSmall } from "./full-disk.ts";
 import { filesInOpen, filesInUse, readOnlyMount, unwritableDirectory } from "./limits.ts";
 import { stoppedWriter } from "./stopped-writer.ts";
-import { killedHolder, lockedOut, waitsForLock } from "./two-processes.ts";
+import { killedHolder, lockedOut, lockRemoved, waitsForLock } from "./two-processes.ts";
 
 const anyRename = "?rename,?renameat,?renameat2";
 const kib = 1024;
@@ -64,6 +64,7 @@ export const faults: readonly Fault[] = [
   tooSmall("a disk too small for the first segment", "size=8k"),
   tooSmall("a disk without room for one more file", "size=8m,nr_inodes=3"),
   lockedOut,
+  lockRemoved,
   waitsForLock,
   killedHolder,
   stoppedWriter,

@@ -1,5 +1,6 @@
 import type { Fault, FaultContext } from "@ehdb/harness";
 import type { JournalOptions } from "@ehdb/journal";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { allDone, refusal, same } from "./expect.ts";
 import { checkAfresh } from "./fresh-open.ts";
@@ -35,6 +36,27 @@ export const lockedOut: Fault = {
     await first.ask("close");
     await checkAfresh(options, ledger);
     return `LOCKED: "${error.message.replace(options.dir, "…")}"`;
+  },
+};
+
+export const lockRemoved: Fault = {
+  name: "a second process opens the directory, whose LOCK was removed",
+  inject: async (context) => {
+    const options = optionsOf(context);
+    await using first = await Remote.start(context);
+    await first.ask("open", options);
+    const ledger = new Ledger();
+    ledger.note(await first.ask("append", idsOf("first", 5), 100));
+    await rm(join(options.dir, "LOCK"));
+    await using second = await Remote.start(context);
+    const error = await refusal(second.ask("open", options), "LOCKED");
+    if (!error.message.includes(".segment")) throw new Error(`the error doesn't say what is locked: ${error.message}`);
+    // As often as it's tried: a refusal that left its lock behind would say so in other words.
+    await refusal(second.ask("open", options), "LOCKED");
+    await first.kill();
+    same("the state", await second.ask("open", options), "open");
+    ledger.check(await second.ask("readAll"));
+    return `LOCKED: "${error.message.replace(options.dir, "…")}"; in as soon as the first is dead`;
   },
 };
 

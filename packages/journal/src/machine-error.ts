@@ -18,6 +18,12 @@ export function isOutOfFiles(error: unknown): boolean {
   return errno === "EMFILE" || errno === "ENFILE";
 }
 
+/** Not for this process. */
+export function isForbidden(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === "EACCES" || errno === "EPERM";
+}
+
 /** A directory where a file should be. */
 export const isDirectory = (error: unknown): boolean => errnoOf(error) === "EISDIR";
 

@@ -17,6 +17,7 @@ import {
   writeHeaderFields,
 } from "./format.ts";
 import type { BatchHeader, Preamble } from "./format.ts";
+import { segmentLockPlace } from "./lock.ts";
 import { inodeOf } from "./owned.ts";
 import { Segment, segmentPath } from "./segment.ts";
 import type { LoadContext } from "./segment.ts";
@@ -188,6 +189,7 @@ export async function createSegment(context: WriteContext, wanted: NewSegment): 
   const cipher = segmentCipher(context.encryption, keyId, salt, path);
   const file = await files.open(temporary, "create");
   try {
+    file.tryLockByte(await segmentLockPlace(context.host, context.dir));
     const header = Buffer.alloc(DATA_START);
     encodeSegmentHeader({ id: wanted.id, salt, keyId }).copy(header);
     await file.write(header, 0);

@@ -165,3 +165,58 @@ describe("a journal whose directory was moved away, and another took its place",
     await old.close();
   });
 });
+
+describe("a journal whose LOCK was removed while it's open", () => {
+  it("lets nobody else in, whatever it does, before it's closed or dead; then all that it acknowledged is there", async () => {
+    for (const end of ["close", "crash"]) {
+      const { host, journal } = await stage(options);
+      await fill(journal, 3, 10);
+      await host.files.remove("/j/LOCK");
+      await fill(journal, 3, 10);
+      for (let tries = 0; tries < 2; tries++) {
+        const refused = await refusal(openAt(host, options));
+        expect(refused).toMatchObject({ code: "LOCKED", data: { path: (await segmentFiles(host))[0] } });
+      }
+      // A writer that has been told writes no more, and still has its segment.
+      await host.advance(1000);
+      await journal.appendDurable(bytes(10)).catch(() => undefined);
+      const { durable } = journal.cursors;
+      expect(durable).toBe(6);
+      expect(await codeOf(openAt(host, options))).toBe("LOCKED");
+      if (end === "close") await journal.close();
+      const again = await openAt(end === "crash" ? host.crash() : host, options);
+      expect(await sequencesOf(again.scan())).toEqual(range(1, durable));
+      await again.close();
+    }
+  });
+
+  it("lets nobody in after rolls and a reopen, with a segment made ready beside the one that is written", async () => {
+    const { host, journal } = await stage(options);
+    await ready(host, journal);
+    await fill(journal, 60, 20 * KIB);
+    expect(journal.stats().rolls).toBeGreaterThan(0);
+    host.failNext("dataSync");
+    await journal.appendDurable(bytes(1)).catch(() => undefined);
+    await journal.reopen();
+    await ready(host, journal);
+    await host.files.remove("/j/LOCK");
+    expect(await codeOf(openAt(host, options))).toBe("LOCKED");
+    await journal.close();
+    await (await openAt(host, options)).close();
+  });
+
+  it("doesn't keep a copy from being opened that has its segments under a second name", async () => {
+    const { host, journal } = await stage(options);
+    await ready(host, journal);
+    await host.files.makeDirectory("/copy");
+    for (const name of await host.files.list("/j"))
+      if (name !== "LOCK") await host.files.link(`/j/${name}`, `/copy/${name}`);
+    const { durable } = journal.cursors;
+    const copy = await openAt(host, { ...options, dir: "/copy" });
+    await fill(copy, 3, 10);
+    await fill(journal, 3, 10);
+    for (const one of [copy, journal]) expect(await sequencesOf(one.scan())).toEqual(range(1, durable + 3));
+    expect(await copy.close()).toMatchObject({ state: "clean" });
+    expect(await journal.close()).toMatchObject({ state: "clean" });
+  });
+});

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { filesInOpen } from "../faults/limits.ts";
 import { stoppedWriter } from "../faults/stopped-writer.ts";
-import { killedHolder, lockedOut, waitsForLock } from "../faults/two-processes.ts";
+import { killedHolder, lockedOut, lockRemoved, waitsForLock } from "../faults/two-processes.ts";
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 /** The programs run the sources, as this test does: nothing has to be built before. */
@@ -16,6 +16,7 @@ const nodeOptions = ["--conditions=@ehdb/source", "--import", tsx];
 describe.skipIf(process.platform === "win32")("several processes at one directory", () => {
   test.each([
     ["a second process is refused at once, and told what to do", lockedOut],
+    ["a second process is refused as well when the LOCK was removed", lockRemoved],
     ["a second process waits as long as it was told to, and gets in when the first closes", waitsForLock],
     ["after a SIGKILL the next process gets in at once", killedHolder],
     ["a reader goes on beside a writer that is stopped, continued, killed and followed by another", stoppedWriter],

@@ -3,6 +3,7 @@ import { close, fdatasync, fdatasyncSync, fstat, ftruncate, read, write, writeSy
 import { promisify } from "node:util";
 import { fileError } from "../file-error.ts";
 import type { File } from "../host.ts";
+import { tryLockByte } from "./lock.ts";
 
 /** What `preallocate` writes at once: large enough to be fast, small enough that a sync beside it doesn't wait long. */
 const zeros: Uint8Array = new Uint8Array(256 * KIB);
@@ -68,6 +69,11 @@ export class RealFile implements File {
 
   truncate(bytes: number): Promise<void> {
     return this.#perform("ftruncate", [bytes], () => truncateDescriptor(this.#descriptor, bytes));
+  }
+
+  tryLockByte(position: number): boolean {
+    this.#check("fcntl", [position]);
+    return tryLockByte(this.#descriptor, position);
   }
 
   size(): Promise<number> {

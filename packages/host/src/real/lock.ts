@@ -3,9 +3,21 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type * as native from "fs-native-extensions";
 import { createRequire } from "node:module";
+import { codeOf } from "../file-error.ts";
 import type { Lock } from "../host.ts";
 
 const require = createRequire(import.meta.url);
+
+/** See `File.tryLockByte`. */
+export function tryLockByte(descriptor: number, position: number): boolean {
+  const { tryLock } = require("fs-native-extensions") as typeof native;
+  try {
+    return tryLock(descriptor, position, 1);
+  } catch (error) {
+    if (codeOf(error) === "EINVAL") return true;
+    throw error;
+  }
+}
 
 /** The lock goes with the file's last descriptor; children of this process inherit none. */
 export async function lockFile(path: string): Promise<Lock> {

@@ -2,6 +2,7 @@ import { fileError } from "../file-error.ts";
 import type { File, OpenMode } from "../host.ts";
 import type { DirectoryInode } from "./directory.ts";
 import type { FileInode } from "./inode.ts";
+import type { Locks } from "./locks.ts";
 import type { Effect } from "./operation.ts";
 import type { Process } from "./process.ts";
 import type { OperationKind } from "./statistics.ts";
@@ -22,16 +23,18 @@ export class SimulatedFile implements File {
   readonly path: string;
   readonly #process: Process;
   readonly #watchers: Watchers;
+  readonly #locks: Locks;
   readonly #opened: OpenedFile;
   readonly #inode: FileInode;
   #pending = 0;
   #closing: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
-  constructor(process: Process, watchers: Watchers, path: string, opened: OpenedFile) {
+  constructor(process: Process, watchers: Watchers, locks: Locks, path: string, opened: OpenedFile) {
     this.path = path;
     this.#process = process;
     this.#watchers = watchers;
+    this.#locks = locks;
     this.#opened = opened;
     this.#inode = opened.inode;
   }
@@ -80,6 +83,13 @@ export class SimulatedFile implements File {
     });
   }
 
+  tryLockByte(position: number): boolean {
+    this.#checkOpen("fcntl");
+    this.#checkWritable("fcntl");
+    this.#checkPosition("fcntl", position);
+    return this.#locks.lockByte(this.#inode, position, this);
+  }
+
   size(): Promise<number> {
     return this.#perform("size", (operation) => {
       operation.throwFault();
@@ -96,6 +106,7 @@ export class SimulatedFile implements File {
   async #close(): Promise<void> {
     if (this.#pending > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#process.perform("close", this.#opened.path, (operation) => {
+      this.#locks.closed(this.#inode, this);
       this.#process.machine.disk.released(this.#inode);
       operation.throwFault();
     });

@@ -29,7 +29,7 @@ export class SimulatedFiles implements Files {
     const opened = await this.#perform(mode === "create" ? "create" : "open", path, (disk, at) =>
       this.#open(disk, at, mode),
     );
-    return new SimulatedFile(this.#process, this.#watchers, path, opened);
+    return new SimulatedFile(this.#process, this.#watchers, this.#locks, path, opened);
   }
 
   rename(from: string, to: string): Promise<void> {

@@ -7,6 +7,8 @@ import type { Process } from "./process.ts";
 export class Locks {
   readonly #process: Process;
   readonly #locked: Set<FileInode> = new Set();
+  /** By byte, which open file has it. */
+  readonly #bytes: Map<FileInode, Map<number, object>> = new Map();
 
   constructor(process: Process) {
     this.#process = process;
@@ -29,6 +31,21 @@ export class Locks {
     });
     let released: Promise<void> | undefined;
     return { release: () => (released ??= this.#release(path, inode)) };
+  }
+
+  /** False when another open file has it. */
+  lockByte(inode: FileInode, position: number, owner: object): boolean {
+    const bytes = this.#bytes.get(inode) ?? new Map<number, object>();
+    if ((bytes.get(position) ?? owner) !== owner) return false;
+    this.#bytes.set(inode, bytes.set(position, owner));
+    return true;
+  }
+
+  closed(inode: FileInode, owner: object): void {
+    const bytes = this.#bytes.get(inode);
+    if (bytes === undefined) return;
+    for (const [position, has] of bytes) if (has === owner) bytes.delete(position);
+    if (bytes.size === 0) this.#bytes.delete(inode);
   }
 
   #release(path: string, inode: FileInode): Promise<void> {

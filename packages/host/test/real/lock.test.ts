@@ -32,6 +32,26 @@ describe("a lock", () => {
     await (await files.lock(path)).release();
   });
 
+  // macOS locks whole files only.
+  test.skipIf(process.platform === "darwin")(
+    "on a byte is another open file's no more until it's closed",
+    async ({ dir }) => {
+      const path = join(dir, "file");
+      const first = await files.open(path, "create");
+      const second = await files.open(path, "write");
+      const far = 2 ** 52 + 12_345;
+      expect([first.tryLockByte(far), second.tryLockByte(far), second.tryLockByte(far + 1)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      await first.close();
+      expect(second.tryLockByte(far)).toBe(true);
+      await second.close();
+      expect(() => second.tryLockByte(far)).toThrow("EBADF");
+    },
+  );
+
   test("survives that the locked file is opened and closed beside it", async ({ dir }) => {
     const path = join(dir, "LOCK");
     const lock = await files.lock(path);

@@ -126,6 +126,25 @@ test("a file that lost its name before a kill comes back whole when a crash undo
   expect(await next.files.list("/")).toEqual([]);
 });
 
+test("a locked byte is another open file's no more until it's closed, or the process gone", async () => {
+  const host = simulatedHost({ seed: 1 });
+  await createText(host, "/a", "a");
+  const [first, second] = [await host.files.open("/a", "write"), await host.files.open("/a", "write")];
+  expect([first.tryLockByte(9), second.tryLockByte(9), second.tryLockByte(10), first.tryLockByte(9)]).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  await first.close();
+  expect(second.tryLockByte(9)).toBe(true);
+  expect(await codeFrom(() => first.tryLockByte(9))).toBe("EBADF");
+  const reader = await host.files.open("/a", "read");
+  expect(await codeFrom(() => reader.tryLockByte(9))).toBe("EBADF");
+  const next = host.crash("everything");
+  expect((await next.files.open("/a", "write")).tryLockByte(10)).toBe(true);
+});
+
 test("a lock keeps out a second one in the same process, until its release", async () => {
   const host = simulatedHost({ seed: 1 });
   const lock = await host.files.lock("/lock");

@@ -27,6 +27,7 @@ function readBy(file: File, read: (file: File, into: Uint8Array, position: numbe
     dataSync: () => file.dataSync(),
     dataSyncBlocking: () => file.dataSyncBlocking(),
     truncate: (bytes) => file.truncate(bytes),
+    tryLockByte: (position) => file.tryLockByte(position),
     size: () => file.size(),
     close: () => file.close(),
   };
