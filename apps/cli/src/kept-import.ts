@@ -86,6 +86,8 @@ class Batches {
     this.#next = [];
     return this.#given.map(({ imported: { stream, position = 0, version = 0, time = 0, event } }) => ({
       ...event,
+      // That there is none is said: an event that lost it is refused.
+      data: event.data,
       stream,
       position,
       version,

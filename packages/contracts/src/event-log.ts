@@ -39,7 +39,10 @@ export type RecordedEvent<E extends EventShape = EventShape> = E & {
   readonly time: number;
 };
 
-/** An event to be imported, with its place: what was read from one log can be imported into another. */
+/**
+ * An event to be imported, with its place: what was read from one log can be imported into another. One without data says so, with `data:
+ * undefined`: a spread of what was read loses it.
+ */
 export type ImportedEvent<E extends EventShape = EventShape> = NewEvent<E> & {
   readonly stream: string;
   /** One more than that of the event before it in its stream; the first one's is any from 1. */
