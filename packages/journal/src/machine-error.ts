@@ -39,7 +39,7 @@ export const isAbsent = (error: unknown): boolean => errnoOf(error) === "ENOENT"
 const remedies: Readonly<Record<string, string>> = {
   EACCES: "Let this process's user read and write there",
   EPERM: "Let this process's user read and write there",
-  EROFS: "Mount it for writing, or read it with openJournalReader()",
+  EROFS: "Mount it for writing, or open it with a reader, which takes no lock and writes nothing",
   EMFILE: "Raise this process's limit of open files (ulimit -n), or close some",
   ENFILE: "Raise this machine's limit of open files, or close some",
 };

@@ -59,10 +59,11 @@ export interface EngineOptions {
 }
 
 /**
- * `open`; `no-space`: commits throw NO_SPACE until there is room; `poisoned`: until `reopen()`; `read-only`: opened on a full disk;
+ * `open`; `no-space`: commits throw NO_SPACE until there is room; `stalled`: what is committed can't be sealed, and commits throw why
+ * (IO_ERROR, WORKER_FAILED) until it can; `poisoned`: until `reopen()`; `read-only`: opened on a full disk;
  * `corrupt`: what is on disk is damaged, commits throw CORRUPT, reads of the rest go on.
  */
-export type EngineState = "open" | "no-space" | "poisoned" | "read-only" | "corrupt" | "closed";
+export type EngineState = "open" | "no-space" | "stalled" | "poisoned" | "read-only" | "corrupt" | "closed";
 
 /** How far commits are. `sealed <= durable <= accepted`. */
 export interface EngineHeads {
@@ -134,7 +135,7 @@ export interface DurableEngine extends Engine {
   verify(options?: VerifyEngineOptions): Promise<StoreReport>;
   /** The same at a pace: for rot to be found before it's met. */
   scrub(options?: ScrubOptions): Promise<StoreReport>;
-  /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. */
+  /** After POISONED, or to retry a read-only open: waits for all I/O in flight, then recovers in place. Where it's stalled it waits for the next try to seal, and rejects with why that failed. */
   reopen(): Promise<EngineRecovery>;
   stats(): EngineStats;
   /** Counts what the store takes on disk anew, in memory. By itself that is done whenever something else is sealed, not with each commit. */

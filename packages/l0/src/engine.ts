@@ -118,7 +118,10 @@ export class OpenEngine implements DurableEngine {
     if (this.#damage !== undefined) return "corrupt";
     if (this.#isReadOnly) return "read-only";
     const { state } = this.#opened.journal;
-    return this.#isBehind && (state === "open" || state === "no-space") ? "poisoned" : state;
+    if (this.#isBehind && (state === "open" || state === "no-space")) return "poisoned";
+    const { stall } = this.#run.sealer;
+    if (state !== "open" || stall === undefined) return state;
+    return isEhdbError(stall, "NO_SPACE") ? "no-space" : "stalled";
   }
 
   get revision(): number {
@@ -226,6 +229,7 @@ export class OpenEngine implements DurableEngine {
   async reopen(): Promise<EngineRecovery> {
     this.#assertOpen();
     const { state } = this;
+    if (state === "stalled") await this.#run.sealer.progress();
     if (state !== "poisoned" && state !== "read-only") return this.recovery;
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;

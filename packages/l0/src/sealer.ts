@@ -78,6 +78,11 @@ export class Sealer {
     });
   }
 
+  /** Why commits are refused until a try succeeds. */
+  get stall(): unknown {
+    return this.#context.store.frozenCount < mostFrozen ? undefined : this.#failure;
+  }
+
   /** What a commit waits for when too much waits to be sealed; throws why that doesn't go on. */
   room(): Promise<void> | undefined {
     if (!this.#pace.isTooMuch(this.#context.store.frozen)) return undefined;
