@@ -80,7 +80,7 @@ export class Sealer {
 
   /** Why commits are refused until a try succeeds. */
   get stall(): unknown {
-    return this.#context.store.frozenCount < mostFrozen ? undefined : this.#failure;
+    return this.#pace.isTooMuch(this.#context.store.frozen) ? this.#failure : undefined;
   }
 
   /** What a commit waits for when too much waits to be sealed; throws why that doesn't go on. */
