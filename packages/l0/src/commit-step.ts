@@ -1,5 +1,6 @@
 import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Appended, Commit, Expectation } from "@ehdb/contracts";
+import type { Clock } from "@ehdb/host";
 import type { EngineTime, Journal } from "@ehdb/journal";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import { offsetOf, placeAt } from "./chunks.ts";
@@ -15,11 +16,14 @@ import type { StagedBatch, StagedOp } from "./staged-batch.ts";
 import type { Store } from "./store.ts";
 import type { Write } from "./write.ts";
 
+const loadsAtOnce = 256;
+
 /** What the step needs of the engine around it. */
 export interface CommitContext {
   readonly journal: Journal;
   readonly time: EngineTime;
   readonly heads: Heads;
+  readonly clock: Clock;
   readonly counters: Counters;
   readonly acknowledgements: Acknowledgements;
   readonly store: Store;
@@ -145,8 +149,8 @@ export function isImporting({ name }: Dataset): EhdbError {
 }
 
 /** Finds the heads, and loads what of heads and ids isn't in memory; `undefined` when all is. */
-function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<void> | undefined {
-  let loads: Promise<void>[] | undefined;
+function missing({ heads, clock }: CommitContext, { batch, loaded }: Write): Promise<void> | undefined {
+  let loads: (() => Promise<void>)[] | undefined;
   let before: StagedOp | undefined;
   for (const op of batch.ops) {
     if (!isOfLog(op.operation)) continue;
@@ -154,18 +158,26 @@ function missing({ heads }: CommitContext, { batch, loaded }: Write): Promise<vo
     if (before !== undefined && before.to === to && before.key === key) op.head = before.head;
     else {
       const head = heads.head(to, key, loaded);
-      if (head === undefined) (loads ??= []).push(heads.loadHead(to, key, loaded));
+      if (head === undefined) (loads ??= []).push(() => heads.loadHead(to, key, loaded));
       else op.head = head;
     }
     before = op;
     if (id !== undefined && heads.findId(to, key, id, loaded) === undefined)
-      (loads ??= []).push(heads.loadId(to, key, id, loaded));
+      (loads ??= []).push(() => heads.loadId(to, key, id, loaded));
   }
   for (const { to, key, expectation } of batch.expectations) {
     if (expectation !== "any" && heads.head(to, key, loaded) === undefined)
-      (loads ??= []).push(heads.loadHead(to, key, loaded));
+      (loads ??= []).push(() => heads.loadHead(to, key, loaded));
   }
-  return loads === undefined ? undefined : Promise.all(loads).then(() => undefined);
+  return loads === undefined ? undefined : loadAll(clock, loads);
+}
+
+/** A batch may have many ids, and most of what they need is in memory as soon as the first ones have it: then nothing would let go of the loop. */
+async function loadAll(clock: Clock, loads: readonly (() => Promise<void>)[]): Promise<void> {
+  for (let begun = 0; begun < loads.length; begun += loadsAtOnce) {
+    if (begun > 0) await clock.yield();
+    await Promise.all(loads.slice(begun, begun + loadsAtOnce).map((load) => load()));
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { EhdbError, MIB } from "@ehdb/contracts";
-import type { Timer } from "@ehdb/host";
+import type { Clock, Timer } from "@ehdb/host";
 import { EngineTime } from "@ehdb/journal";
 import type { Journal } from "@ehdb/journal";
 import { Acknowledgements } from "./acknowledgements.ts";
@@ -45,6 +45,7 @@ export class Run implements CommitContext {
   readonly store: Store;
   readonly time: EngineTime;
   readonly heads: Heads;
+  readonly clock: Clock;
   readonly acknowledgements: Acknowledgements;
   readonly counters: Counters;
   readonly sealer: Sealer;
@@ -74,6 +75,7 @@ export class Run implements CommitContext {
     this.journal = journal;
     this.store = store;
     this.counters = counters;
+    this.clock = host.clock;
     this.time = new EngineTime(host.clock, recovered.time);
     this.heads = new Heads(store, dedupeWindow, counters, pins);
     this.acknowledgements = new Acknowledgements(journal, options.host.clock);
