@@ -16,6 +16,8 @@ export interface Command<O extends CommonOptions = CommonOptions> {
   /** Of its arguments: `<dir>`, `[file]`, each with what it is. */
   readonly args: readonly (readonly [name: string, what: string])[];
   readonly examples: readonly Example[];
+  /** Whether it may encrypt what it writes. */
+  readonly isWriter?: boolean;
   /** Its own options. */
   readonly options?: (parser: Parser) => void;
   /** Resolves with the exit code. */

@@ -29,6 +29,8 @@ async function main(): Promise<void> {
     failure ??= unwritable(error);
     stop.abort(failure);
   });
+  // Who can't be told still gets the exit code.
+  process.stderr.on("error", () => undefined);
   const host = realHost();
   const code = await run(process.argv.slice(2), ioOf(host, stop.signal));
   await host.workers.close();

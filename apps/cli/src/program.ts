@@ -54,11 +54,14 @@ function add<O extends CommonOptions>(program: Parser, command: Command<O>, io: 
   parser
     .option("--json", "for machines: one JSON document, or JSON Lines where events come")
     .option("--quiet", "no progress")
-    .option("--key <id=file>", "a key of an encrypted store; several times for several", several)
-    .option(
+    .option("--key <id=file>", "a key of an encrypted store; several times for several", several);
+  if (command.isWriter === true) {
+    parser.option(
       "--current-key <id>",
       "the one that encrypts what is written (default: as the store is; of a new one the first)",
-    )
+    );
+  }
+  parser
     .addHelpText("after", `\nExamples:\n${examples.map(({ line, says }) => `  ${line}\n      ${says}\n`).join("")}`)
     .action(async () => {
       const options = parser.opts<O>();

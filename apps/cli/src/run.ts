@@ -6,6 +6,7 @@ import type { Io } from "./io.ts";
 import { printable, printableLines } from "./printable.ts";
 import { programOf } from "./program.ts";
 import type { Outcome } from "./program.ts";
+import { saidHere } from "./said-here.ts";
 
 /** Runs the command that the arguments say, and resolves with the exit code. It prints what is wrong. */
 export async function run(args: readonly string[], given: Io): Promise<number> {
@@ -28,11 +29,13 @@ export async function run(args: readonly string[], given: Io): Promise<number> {
     if (args.length === 0) program.help({ error: true });
     await program.parseAsync(args, { from: "user" });
     return outcome.code;
-  } catch (error) {
+  } catch (thrown) {
+    const error: unknown = thrown instanceof EhdbError ? saidHere(thrown) : thrown;
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exit.fine;
       // The parser has told it to people.
-      await document(new EhdbError("INVALID_ARGUMENT", error.message.replace(/^error: /, ""), { parser: error.code }));
+      const message = error.message.replace(/^error: /, "");
+      await document(documented(new EhdbError("INVALID_ARGUMENT", message, { parser: error.code })));
       return exit.usage;
     }
     if (io.signal.aborted && isEhdbError(error, "ABORTED")) {
@@ -55,7 +58,10 @@ function tell(io: Io, error: unknown): void {
 }
 
 function documented(error: unknown): object {
-  if (error instanceof EhdbError) return error;
+  if (error instanceof EhdbError) {
+    const { code, kind, message, data } = error;
+    return { code, kind, message, data };
+  }
   return { code: "UNEXPECTED", kind: "report", message: messageOf(error), data: {} };
 }
 

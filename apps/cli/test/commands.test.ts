@@ -88,6 +88,10 @@ describe("looking", () => {
         await log.append(`s-${n % 50}`, events);
       }
     };
+    await log.append(
+      "s-0",
+      [1, 2, 3, 4, 5].map(() => ({ type: "t" })),
+    );
     const writing = write();
     const differences: number[] = [];
     for (let look = 0; look < 15; look++) {
@@ -95,6 +99,7 @@ describe("looking", () => {
       differences.push(
         Number(revision) - Number(sealedThrough) - (unsealed as { unsealedCommits: number }).unsealedCommits,
       );
+      expect(linesOf((await answer(["tail", dir, "--last", "5", "--no-follow", "--json"])).out)).toHaveLength(5);
       const { journal, sealedThrough: sealed } = jsonOf((await answer(["inspect", dir, "--json"])).out);
       expect((journal as { first: number }).first).toBeLessThanOrEqual(Number(sealed) + 1);
     }

@@ -1,9 +1,11 @@
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { commands } from "../src/commands/index.ts";
 import { answer } from "./in-process.ts";
-import { directory, ehdb, makeStore } from "./program.ts";
+import { directory, ehdb, makeStore, program } from "./program.ts";
 
 test("help and version are fine, and a wrong command is wrong use", async () => {
   for (const args of [["help"], ["--help"], ["help", "store"], ["--version"]]) {
@@ -90,4 +92,48 @@ test("a path that can't be looked at can't be done, and is named", async () => {
   const { code, err } = await answer(["inspect", `/tmp/${"x".repeat(300)}`]);
   expect([code, err]).toEqual([3, expect.stringContaining("IO_ERROR: /tmp/xxx")]);
   expect(err).toContain("can't be looked at");
+});
+
+test("errors speak of the command line, and not of calls in a program", async () => {
+  const dir = await directory();
+  await makeStore(join(dir, "store"));
+  await mkdir(join(dir, "empty"));
+  const [store, secret] = [join(dir, "store"), join(dir, "secret")];
+  const given = { lines: ['{"stream":"a","type":"b"}'], files: { K: Buffer.alloc(32, 1) } };
+  expect((await answer(["import", "-", secret, "--key", "main=K"], given)).code).toBe(0);
+  for (const [args, says] of [
+    [["export", secret], "which isn't given: add --key main=FILE, or set EHDB_KEY_main"],
+    [["merge", secret], "add --key main=FILE"],
+    [["inspect", join(dir, "empty")], "check the path; `ehdb import` makes a store"],
+    [["restore", store, join(dir, "restored")], "make one with `ehdb backup`"],
+    [["merge", store, "--dataset", "nope"], "Known are eventlog.events"],
+    [["stats", store, "--prometheus", "--json"], "'--prometheus' cannot be used with option '--json'"],
+    [["tail", store, "--last", "2", "--after", "1"], "cannot be used with option '--after"],
+  ] as const) {
+    const { code, err } = await answer(args);
+    expect([args[0], code, err]).toEqual([args[0], 2, expect.stringContaining(says)]);
+    expect(err).not.toMatch(/encryption\.|engine|open[A-Z]|open one/);
+  }
+});
+
+test("only what writes is told which key encrypts", async () => {
+  const dir = await directory();
+  await makeStore(join(dir, "store"));
+  const writers: string[] = [];
+  for (const { name, args } of commands) {
+    const paths = args.map(([arg]) => join(dir, arg === "<dir>" ? "store" : "none"));
+    const { err } = await answer([name, ...paths, "--current-key", "a"]);
+    if (!err.includes("unknown option '--current-key'")) writers.push(name);
+  }
+  expect(writers).toEqual(["scrub", "import", "merge", "scavenge", "backup", "salvage"]);
+});
+
+test("a program that isn't built says how it's built", async () => {
+  const dir = await directory();
+  await mkdir(join(dir, "src"));
+  await copyFile(program, join(dir, "src", "ehdb.mjs"));
+  await expect(promisify(execFile)(process.execPath, [join(dir, "src", "ehdb.mjs"), "help"])).rejects.toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^error: .*npm run ehdb -- help[^\n]*\n$/) as unknown,
+  });
 });

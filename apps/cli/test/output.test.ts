@@ -37,7 +37,29 @@ describe.skipIf(process.platform !== "linux")("standard output that can't be wri
   });
 });
 
+describe.skipIf(process.platform !== "linux")("standard error that can't be written", () => {
+  test.each([
+    ["ehdb verify nosuch 2> /dev/full", 2],
+    ["ehdb inspct 2> /dev/full", 2],
+    ["ehdb verify store > /dev/full 2> /dev/full", 3],
+  ])("changes no exit code: %s", async (line, code) => {
+    const dir = await directory();
+    await makeStore(join(dir, "store"));
+    expect((await shell(line, dir)).code).toBe(code);
+  });
+});
+
 describe("an error as a document", () => {
+  test("is code, kind, message and data, and no more", async () => {
+    for (const args of [
+      ["inspect", "/none", "--json"],
+      ["inspct", "--json"],
+    ]) {
+      const [{ error = {} } = {}] = linesOf((await answer(args)).out) as { error?: object }[];
+      expect(Object.keys(error)).toEqual(["code", "kind", "message", "data"]);
+    }
+  });
+
   test("of wrong use it says what was wrong, beside the words for people", async () => {
     for (const args of [
       ["inspct", "--json"],

@@ -23,8 +23,8 @@ export class NothingToRun extends Error {
   override readonly name = "NothingToRun";
   readonly asked: boolean;
 
-  constructor(asked: boolean) {
-    super("nothing to run");
+  constructor(asked: boolean, why: string) {
+    super(why.replace(/^error: /, ""));
     this.asked = asked;
   }
 }
@@ -38,7 +38,7 @@ export function parseCommandLine(args: readonly string[], known: readonly Verb[]
     checkFields(command, others);
     return { verbs: chooseVerbs(command, known), options: { ...others, strict, keep }, json, quiet };
   } catch (error) {
-    if (error instanceof CommanderError) throw new NothingToRun(error.exitCode === 0);
+    if (error instanceof CommanderError) throw new NothingToRun(error.exitCode === 0, error.message);
     throw error;
   }
 }

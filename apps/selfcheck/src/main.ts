@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { isEhdbError } from "@ehdb/contracts";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import { openEventLog } from "@ehdb/eventlog";
 import { realHost } from "@ehdb/host";
 import { openJournal } from "@ehdb/journal";
@@ -17,19 +17,23 @@ import { formatReport } from "./table.ts";
 import { verbs } from "./verbs/index.ts";
 
 async function main(): Promise<number> {
+  // Who can't be told still gets the exit code.
+  process.stderr.on("error", () => undefined);
+  // Whoever read has gone, as `head` does: the run goes on, so that it cleans up behind itself.
+  process.stdout.on("error", () => undefined);
   let invocation: Invocation;
   try {
     invocation = parseCommandLine(process.argv.slice(2), verbs);
   } catch (error) {
-    if (error instanceof NothingToRun) return error.asked ? 0 : USAGE_EXIT_CODE;
-    throw error;
+    if (!(error instanceof NothingToRun)) throw error;
+    if (error.asked) return 0;
+    if (process.argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: usageOf(error) })}\n`);
+    return USAGE_EXIT_CODE;
   }
   const interruption = interruptionSignal();
   const progress = new Progress(process.stderr, !invocation.quiet);
   const host = realHost();
   let reported = 0;
-  // Whoever read has gone, as `head` does: the run goes on, so that it cleans up behind itself.
-  process.stdout.on("error", () => undefined);
   try {
     const reports = await run({
       host,
@@ -60,6 +64,12 @@ async function main(): Promise<number> {
     interruption.stopListening();
     await host.workers.close();
   }
+}
+
+/** For programs; people have been told. */
+function usageOf({ message }: NothingToRun): object {
+  const { code, kind, data } = new EhdbError("INVALID_ARGUMENT", message);
+  return { code, kind, message, data };
 }
 
 /** Programs get their line a verb also when there is no place to work in. */

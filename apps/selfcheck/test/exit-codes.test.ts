@@ -1,7 +1,9 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { inDirectory, runProgram } from "./program.ts";
+import { inDirectory, mainPath, runProgram } from "./program.ts";
 
 test("help and version exit with 0", async () => {
   const help = await runProgram(["--help"]);
@@ -34,6 +36,24 @@ test.each([
   const { code, stderr } = await runProgram(["config", `${option}=${value}`]);
   expect(code).toBe(2);
   expect(stderr).toContain("must be a whole number from");
+});
+
+test("wrong use is a document for programs, and an exit code also when standard error can't be written", async () => {
+  for (const args of [
+    ["config", "--events", "abc", "--json"],
+    ["jurnal", "--json"],
+  ]) {
+    const { code, stdout } = await runProgram(args);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      2,
+      { error: { code: "INVALID_ARGUMENT", kind: "fix-the-call" } },
+    ]);
+  }
+  if (process.platform !== "linux") return;
+  const full = await open("/dev/full", "w");
+  const child = spawn(process.execPath, [mainPath, "jurnal"], { stdio: ["ignore", "ignore", full.fd] });
+  expect(await once(child, "close")).toEqual([2, null]);
+  await full.close();
 });
 
 test("a directory that is a file is an invalid configuration", () =>

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const mainPath = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+export const mainPath: string = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 export interface Ended {
   readonly code: number | null;

@@ -12,6 +12,7 @@ import { writingKeys } from "../writing-keys.ts";
 
 export const backup: Command = {
   name: "backup",
+  isWriter: true,
   summary: "copies a store as it is now, parts by a second name where that can be",
   about:
     "Into a directory that is missing or empty, best on another disk. A store that nobody has open is opened as its writer, which also recovers what a crash has left. Beside the process that has it open nothing is locked or written there: the backup has all that it had acknowledged. To another disk, beside one that seals and merges all the time, it may never get done (LOCKED): engine.backup() in that process holds back what it copies.",

@@ -26,6 +26,7 @@ const mostPending = 1024;
 
 export const importEvents: Command<Options> = {
   name: "import",
+  isWriter: true,
   summary: "takes in events from JSON Lines, as `ehdb export` writes them",
   about:
     "Into a new store, or with --append into one that is there. Into a new one events keep what they had: position, version, time and id, with the gaps that erased and hidden events have left; all lines are imported or none, and new events go on behind the last. That wants lines in order of position that say all three, as an export does. With --append, with --renumber, and when the first line doesn't say them, positions, versions and times are given anew, in the order of the lines. Events with ids may be appended again: one is known, and not stored twice, while it's one of the 16 777 216 newest events and no program with a smaller dedupeWindow has merged its id away. Those without an id are stored each time.",

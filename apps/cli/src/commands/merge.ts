@@ -41,6 +41,7 @@ function mergeOptions(parser: Parser): void {
 
 export const merge: Command<OneDataset> = {
   name: "merge",
+  isWriter: true,
   summary: "makes one part of all that a dataset has in parts",
   about:
     "What newer values hide, and what was erased, goes. A running program does this by itself; here it's done at once. A store doesn't say which options its program opens it with: give --history-revisions and --compression as that program has them, else older versions of values that it keeps go for good, and parts that it compresses grow. Opens the store as its writer, which no other process may be.",
@@ -69,6 +70,7 @@ export const merge: Command<OneDataset> = {
 
 export const scavenge: Command<MergeOptions> = {
   name: "scavenge",
+  isWriter: true,
   summary: "erases from the disk what was erased, deleted or hidden by newer values",
   about:
     "Seals, merges each dataset into one part without any history, whatever historyRevisions its program has, and removes what that leaves behind. A backup still has it. A store doesn't say how its program compresses parts: give --compression as that has it. Opens the store as its writer, which no other process may be.",

@@ -11,6 +11,7 @@ import { writingKeys } from "../writing-keys.ts";
 
 export const salvage: Command = {
   name: "salvage",
+  isWriter: true,
   summary: "makes a new store of all that is whole in a damaged one",
   about:
     "Into a directory that is missing or empty. The damaged store is only read, and no other process may have it open. Positions, versions and times stay; what is lost is told, and then the exit code is 1. A backup that is whole loses less: see `ehdb restore`.",

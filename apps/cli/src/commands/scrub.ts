@@ -13,6 +13,7 @@ interface Options extends CommonOptions {
 
 export const scrub: Command<Options> = {
   name: "scrub",
+  isWriter: true,
   summary: "verifies a store at a pace that leaves the disk to others",
   about:
     "Opens the store as its writer, which no other process may be. For a store that is open there is `ehdb verify`, and `engine.scrub()` within its process. Exit code 1 when something is damaged.",

@@ -2,6 +2,7 @@ import { isEhdbError } from "@ehdb/contracts";
 import type { RecordedEvent } from "@ehdb/contracts";
 import { openEventLogReader } from "@ehdb/eventlog";
 import type { EventLogReader } from "@ehdb/eventlog";
+import { Option } from "commander";
 import { store } from "../command.ts";
 import type { Command } from "../command.ts";
 import { eventOptions, filterOf } from "../event-options.ts";
@@ -30,19 +31,28 @@ export const tail: Command<Options> = {
   options: (parser) => {
     eventOptions(parser);
     parser
-      .option("--last <positions>", "begin so many positions before the end", wholeNumber(0), 10)
+      .addOption(
+        new Option("--last <positions>", "begin so many positions before the end")
+          .argParser(wholeNumber(0))
+          .default(10)
+          .conflicts("after"),
+      )
       .option("--no-follow", "end where the log ends now");
   },
   async run(session, [dir = ""], options) {
     await using log = await openEventLogReader({ dir, host: session.io.host, ...session.encryption });
+    await log.refresh();
+    // Where it ends when nobody follows; what comes meanwhile is another's.
+    const end = log.position;
     const line = session.json ? eventLine : shown;
     let left = options.limit ?? Infinity;
     try {
-      for await (const batch of eventsOf(log, options, session.signal).batches()) {
-        const wanted = batch.length > left ? batch.slice(0, left) : batch;
+      for await (const batch of eventsOf(log, end, options, session.signal).batches()) {
+        const now = options.follow ? batch : batch.filter(({ position }) => position <= end);
+        const wanted = now.slice(0, Math.min(now.length, left));
         await session.io.out(wanted.map(line).join(""));
         left -= wanted.length;
-        if (left === 0) break;
+        if (left === 0 || now.length < batch.length) break;
       }
     } catch (error) {
       // That is how it ends.
@@ -52,8 +62,13 @@ export const tail: Command<Options> = {
   },
 };
 
-function eventsOf(log: EventLogReader, options: Options, signal: AbortSignal): ReturnType<EventLogReader["scan"]> {
-  const after = options.after ?? Math.max(log.firstPosition - 1, log.position - options.last);
+function eventsOf(
+  log: EventLogReader,
+  end: number,
+  options: Options,
+  signal: AbortSignal,
+): ReturnType<EventLogReader["scan"]> {
+  const after = options.after ?? Math.max(log.firstPosition - 1, end - options.last);
   const wanted = { after, ...filterOf(options), signal };
   return options.follow ? log.subscribe(wanted) : log.scan(wanted);
 }
