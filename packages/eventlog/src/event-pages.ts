@@ -26,7 +26,7 @@ export async function* pagesOf(
   const taken: LogRecord[] = [];
   const { wants, isAnyStream } = selection;
   const candidate = new Candidate();
-  let hidden = hiddenNow(context);
+  let hidden = isAnyStream ? hiddenNow(context) : nothingHidden;
   const lowest = Math.min(records[0]?.sort ?? 0, records.at(-1)?.sort ?? 0);
   let seen: LogRecord | undefined;
   try {
@@ -86,6 +86,8 @@ interface Hidden {
   /** Events of some streams: each is looked at. */
   readonly isInStreams: boolean;
 }
+
+const nothingHidden: Hidden = { before: 0, isInStreams: false };
 
 function hiddenNow({ events, streams }: LogContext): Hidden {
   return { before: events.first, isInStreams: !streams.isEmpty };

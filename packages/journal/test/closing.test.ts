@@ -52,6 +52,7 @@ describe("close", () => {
     expect(await journal.close()).toEqual({
       state: "partially durable",
       cursors: { appended: 3, written: 3, durable: 2 },
+      reason: expect.objectContaining({ code: "OUTCOME_UNKNOWN" }) as unknown,
     });
     expect(await lost).toBe("OUTCOME_UNKNOWN");
     const again = await openAt(host);

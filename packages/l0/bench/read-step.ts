@@ -41,9 +41,11 @@ async function nanosARecord(engine: DurableEngine, length: number, rounds: numbe
     let seen = 0;
     const start = performance.now();
     for (let key = 0; key < keys; key++) {
+      const name = `key-${key}`;
       let version = 0;
-      for await (const batch of engine.log(LOG).read(`key-${key}`))
-        for (const record of batch) if (record.version === ++version) seen++;
+      for await (const batch of engine.log(LOG).read(name))
+        for (const record of batch)
+          if (record.version === ++version && record.key === name && record.end > record.start) seen++;
     }
     const nanos = ((performance.now() - start) * 1e6) / (keys * length);
     assertCount("records read", seen, keys * length);

@@ -62,7 +62,7 @@ export const readingRules: readonly EventLogRule[] = [
   claim("lazy batches give the same events, whole as often as they are asked", async (log) => {
     for (let i = 0; i < 5; i++) {
       await log.append("s", [...numbered(70, i * 70), { type: "told", metadata: { by: "a" }, data: Uint8Array.of(i) }]);
-      await log.append("t", { id: `${i}`, type: "given", data: "é" });
+      await log.append("t", { id: `${i}`, type: "given", data: "é" }, { expect: i });
     }
     const reads = [
       () => log.scan(),

@@ -103,6 +103,7 @@ describe("verifyStore", () => {
     const work = (async () => {
       for (let life = 0; life < 120; life++) {
         await fill(engine, engine.heads.accepted + 30);
+        await engine.seal();
         if (life % 4 === 0) await engine.merge();
       }
       working = false;
