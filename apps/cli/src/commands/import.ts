@@ -36,7 +36,7 @@ export const importEvents: Command<Options> = {
   ],
   examples: [
     { line: "ehdb import events.jsonl ./copy", says: "makes a store of an export, with all places kept" },
-    { line: "ehdb import events.jsonl ./copy --renumber", says: "the same without gaps: places and times are new" },
+    { line: "ehdb import events.jsonl ./anew --renumber", says: "the same without gaps: places and times are new" },
     { line: "ehdb export ./store --stream order-1 | ehdb import - ./orders", says: "a store of one stream" },
     { line: "ehdb import events.jsonl ./store --append", says: "into a store that is there" },
   ],
