@@ -1,9 +1,11 @@
-import { invalidOption, MIB, refuseUnknown } from "@ehdb/contracts";
+import { join } from "node:path";
+import { invalidOption, isEhdbError, MIB, refuseUnknown } from "@ehdb/contracts";
+import { verifyJournal } from "@ehdb/journal";
 import type { Journal } from "@ehdb/journal";
 import type { ResolvedOptions } from "../options.ts";
 import { resolveWork } from "./care-options.ts";
 import { Pace } from "./pace.ts";
-import { UnreadablePlaces } from "./unreadable.ts";
+import { aroundUnreadable, UnreadablePlaces } from "./unreadable.ts";
 import { verifyAll } from "./verify-store.ts";
 import type { StoreReport } from "./verify-store.ts";
 
@@ -46,16 +48,22 @@ function run(
   { options, journal, assertOpen }: EngineToVerify,
   work: ReturnType<typeof resolveWork> & { readonly what: string; readonly bytesPerSecond?: number },
 ): Promise<StoreReport> {
-  const { host, dir, encryption } = options;
+  const { dir, encryption } = options;
+  const unreadable = new UnreadablePlaces();
+  const host = aroundUnreadable(options.host, dir, unreadable.add);
   return verifyAll({
     host,
     dir,
     encryption,
-    unreadable: new UnreadablePlaces(),
+    unreadable,
     pace: new Pace({ ...work, clock: host.clock, assertWanted: assertOpen }),
     inThreads: host.workers.inThreads && work.bytesPerSecond === undefined,
     verifyJournal: async (verifying) => {
-      const report = await journal.verify(verifying);
+      const report = await journal.verify(verifying).catch((error: unknown) => {
+        // A journal that is open isn't read around what the disk can't read; a reader beside it is.
+        if (!isEhdbError(error, "IO_ERROR") || error.data["errno"] !== "EIO") throw error;
+        return verifyJournal({ dir: join(dir, "journal"), host, ...(encryption && { encryption }), ...verifying });
+      });
       return { ...report, first: journal.first, last: Math.max(journal.last, journal.cursors.durable) };
     },
   });

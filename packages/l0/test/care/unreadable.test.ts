@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { File, Files, Host, SimulatedHost } from "@ehdb/host";
 import { openEngine, salvageStore, verifyStore } from "@ehdb/l0";
-import { built, contents, datasets, dir, doorsOf, manifestFiles, partFiles, replaced, segmentFiles } from "./drive.ts";
+import {
+  built,
+  contents,
+  datasets,
+  dir,
+  doorsOf,
+  fill,
+  manifestFiles,
+  partFiles,
+  replaced,
+  segmentFiles,
+} from "./drive.ts";
 
 const sector = 4096;
 
@@ -43,6 +54,34 @@ describe("a sector that the disk can't read", () => {
     const missing = events(all).length - events(saved).length;
     expect(missing).toBeLessThan(150);
     expect(missing > 0).toBe(kind !== "manifest");
+  });
+
+  it.each(["part", "segment", "manifest"] as const)("of a %s of an open store is one damage", async (kind) => {
+    const { host } = await built();
+    let badAt: readonly [path: string, at: number] | undefined;
+    const open: Host["files"]["open"] = async (name, mode) => {
+      const [path, at] = badAt ?? [];
+      return await (path === undefined ? host : withBadSector(host, path, at as number)).files.open(name, mode);
+    };
+    const engine = await openEngine({
+      dir,
+      datasets,
+      reserveBytes: 0,
+      background: false,
+      host: { ...doorsOf(host), files: replaced<Files>(host.files, { open }) },
+    });
+    await fill(engine, 1400);
+    const of = { part: partFiles, segment: segmentFiles, manifest: manifestFiles }[kind];
+    const path = (await of(host)).at(kind === "part" ? 0 : -1) as string;
+    badAt = [path, { part: 2 * sector, segment: 2 * sector, manifest: 0 }[kind]];
+    const [, scrubbed] = await Promise.all([host.advance(60_000), engine.scrub()]);
+    for (const { ok, damage } of [await engine.verify(), scrubbed]) {
+      expect(ok).toBe(false);
+      expect(damage.filter(({ reason }) => reason.includes("EIO"))).toMatchObject([{ file: path, offset: badAt[1] }]);
+      expect(damage.every(({ file }) => file === path)).toBe(true);
+    }
+    badAt = undefined;
+    await engine.close();
   });
 
   it("once, and the next time it can, is none", async () => {
