@@ -148,3 +148,35 @@ test("a reader beside a writer lets go of it, too", async () => {
   await reader.close();
   await engine.close();
 });
+
+test("a commit of thousands of ids that aren't in memory looks them up some at a time", async () => {
+  const host = simulatedHost({ seed: 1 });
+  const options = { background: false, dedupeWindow: 100_000, sealMaxBytes: 2 ** 26 };
+  const record = (n: number) => ({ payload: Buffer.from(`${n}`), id: `id ${n}` });
+  const records = Array.from({ length: 5000 }, (_, n) => record(n));
+  const first = await openOn(host, options);
+  await first.commit((batch) => batch.appendAll("events", "a", records));
+  await first.seal();
+  await first.close();
+  const engine = await openOn(host, options);
+  const loads = (): number => engine.stats().cold_loads;
+  let before = loads();
+  let atOnce = 0;
+  let isDone = false;
+  const turning = (async () => {
+    while (!isDone) {
+      await host.clock.yield();
+      atOnce = Math.max(atOnce, loads() - before);
+      before = loads();
+    }
+  })();
+  const repeated = await engine.commit((batch) => batch.appendAll("events", "a", records));
+  const added = await engine.commit((batch) => batch.appendAll("events", "b", [...records, record(5000)]));
+  isDone = true;
+  await turning;
+  expect(repeated).toMatchObject({ isDuplicate: true, revision: 1 });
+  expect(added).toMatchObject({ isDuplicate: false });
+  expect(loads()).toBeGreaterThanOrEqual(5000);
+  expect(atOnce).toBeLessThanOrEqual(600);
+  await engine.close();
+});
