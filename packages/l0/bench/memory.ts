@@ -50,8 +50,13 @@ async function residentBytes(context: BenchContext, count: number): Promise<numb
   // Merges would make few of them.
   const options = { sealMaxCommits: commitsAPart, blockCacheBytes: MIB, background: false };
   return await withEngine(context, options, async (writer, dir) => {
-    await fill(writer, count * commitsAPart, (i) => [`key-${i % 997}`, payloads[i % payloads.length] as Uint8Array]);
-    await writer.seal();
+    for (let part = 0; part < count; part++) {
+      const first = part * commitsAPart;
+      const record = (i: number): Uint8Array => payloads[(first + i) % payloads.length] as Uint8Array;
+      await fill(writer, commitsAPart, (i) => [`key-${(first + i) % 997}`, record(i)]);
+      // Small generations that are full wait for each other.
+      await writer.seal();
+    }
     await writer.close();
     const before = await inUse();
     const engine = await open(dir, options);

@@ -98,6 +98,8 @@ async function measure(context: BenchContext, load: Load, isPaced: boolean): Pro
         last[key] = number + 1;
         return [`key-${key}`, records[number % records.length] as Uint8Array];
       });
+      // Small generations that are full wait for each other.
+      await engine.seal();
       const { sealed } = engine.heads;
       // The first generations hide nothing.
       if (sealed > 2 * (keys + history)) shares.push((await storedIn(dir)) / due(load, sealed));

@@ -4,7 +4,10 @@ type Kind = "counter" | "gauge";
 
 /** What operators are told of each figure; the errors are told by code. */
 export const metrics: Readonly<Record<Exclude<keyof EngineStats, "errors">, readonly [kind: Kind, help: string]>> = {
-  not_open: ["gauge", "0 while the engine takes commits, 1 when its disk failed or is full, it cannot seal, is damaged, or closed."],
+  not_open: [
+    "gauge",
+    "0 while the engine takes commits, 1 when its disk failed or is full, it cannot seal, is damaged, or closed.",
+  ],
   appends: ["counter", "Records and operations taken in."],
   commits: ["counter", "Commits taken in."],
   conflicts: ["counter", "Commits refused with CONFLICT."],
