@@ -83,6 +83,24 @@ describe("a close that can't see to it that what was acknowledged is found again
     await expect(log.close()).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
   });
 
+  test.each(["writeAtSync", "dataSync"] as const)(
+    "says nothing of its last mark, whose %s fails when all is on disk",
+    async (kind) => {
+      const { host, log } = await stage();
+      await log.append("s", numbered(1));
+      host.failNext(kind);
+      await log.close();
+      expect(await log.engine.close()).toMatchObject({
+        state: "partially durable",
+        cursors: { appended: 1, durable: 1 },
+      });
+      expect((await log.engine.close()).reason).toBeUndefined();
+      const again = await openOn(host);
+      expect(again.position).toBe(1);
+      await again.close();
+    },
+  );
+
   test("says nothing again of what an append was told", async () => {
     const { host, log } = await stage();
     await log.append("s", numbered(1));

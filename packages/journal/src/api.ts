@@ -243,7 +243,7 @@ export interface CloseReport {
    */
   readonly state: "clean" | "partially durable" | "timed out";
   readonly cursors: Cursors;
-  /** With `partially durable`: OUTCOME_UNKNOWN, and why. */
+  /** With `partially durable`, unless all that was appended is on disk: OUTCOME_UNKNOWN, and why. */
   readonly reason?: EhdbError;
 }
 

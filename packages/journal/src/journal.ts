@@ -406,7 +406,8 @@ export class OpenJournal extends LogReader implements Journal {
       if (!(await inTime(this.host.clock, finished, options.timeoutMillis))) state = "timed out";
     } catch (error) {
       state = "partially durable";
-      reason = notClean(error, this.cursors);
+      const { appended, durable } = this.cursors;
+      if (durable < appended || this.#writer?.isLost === true) reason = notClean(error, this.cursors);
     }
     const { cursors } = this;
     if (state !== "clean") this.#abandon();

@@ -1,4 +1,4 @@
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 
 /** A file that is this process's own while it has it open. */
@@ -35,6 +35,11 @@ async function assertOne(host: Host, { path, inode, zeroed = 0 }: OwnedFile): Pr
 /** The same by the size of the file itself: what makes it longer would hide that it was cut. */
 export function assertUncut(path: string, bytes: number, zeroed: number): void {
   if (bytes < zeroed) throw touched(path, `was cut to ${bytes} bytes`);
+}
+
+/** What those throw. */
+export function isTouched(error: unknown): boolean {
+  return isEhdbError(error, "IO_ERROR") && typeof error.data["file"] === "string";
 }
 
 function touched(path: string, what: string): EhdbError {

@@ -31,6 +31,8 @@ export interface PumpHooks {
   /** `written` or `durable` has grown. */
   readonly advanced: () => void;
   readonly failed: (error: unknown, what: string) => void;
+  /** The files aren't where they were, as far as can be seen. */
+  readonly lost: (error: unknown) => void;
 }
 
 export interface PumpState {
@@ -294,7 +296,7 @@ export class Pump {
     try {
       await this.#hooks.assertUntouched(writers);
     } catch (error) {
-      this.#hooks.failed(error, "a look at the journal's files");
+      this.#hooks.lost(error);
     }
     return this.#stopReason === undefined;
   }

@@ -6,6 +6,7 @@ import type { LowWater } from "./format.ts";
 import { Intake } from "./intake.ts";
 import type { MadeBatch } from "./intake.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { isTouched } from "./owned.ts";
 import { Pump } from "./pump.ts";
 import type { Recovered } from "./recovery.ts";
 import type { Segment } from "./segment.ts";
@@ -28,6 +29,8 @@ export class Writer {
   readonly space: Space;
   /** Why it stopped, when it did. */
   poison: EhdbError | undefined;
+  /** Also what is on disk may not be found by the next open. */
+  isLost = false;
   writeErrors = 0;
   readonly #options: ResolvedOptions;
   readonly #hooks: WriterHooks;
@@ -50,6 +53,7 @@ export class Writer {
         advanced: hooks.advanced,
         assertUntouched: hooks.assertUntouched,
         failed: (error, what) => this.#fail(error, what),
+        lost: (error) => this.lost(error),
       },
     );
     this.space = new Space(options, options.segmentBytes, current, recovered.maxId + 1, {
@@ -60,8 +64,9 @@ export class Writer {
     this.pump.attach(this.intake);
   }
 
-  /** The lock was taken away: what is written from here on may never be found. */
+  /** The lock, or a file that is written, isn't where it was: what is written may never be found. */
   lost(error: unknown): void {
+    this.isLost = true;
     this.#fail(error, "a look at the journal's files");
   }
 
@@ -127,6 +132,7 @@ export class Writer {
   #fail(cause: unknown, what: string): void {
     if (this.poison !== undefined) return;
     this.writeErrors++;
+    this.isLost ||= isTouched(cause);
     const { durable } = this.pump;
     const { appended } = this.intake;
     const reason = cause instanceof Error ? cause.message : String(cause);
