@@ -26,8 +26,11 @@ export async function openLog(options: EventLogOptions, isShared: boolean): Prom
 
 /** With what it stands on, whoever's that is. */
 export async function closeLog(log: DurableEventLog): Promise<void> {
-  await log.close();
-  await log.engine.close();
+  try {
+    await log.close();
+  } finally {
+    await log.engine.close();
+  }
 }
 
 /** All that is kept beside the log. */

@@ -16,6 +16,7 @@ export const countNames = [
   "opens",
   "reopens",
   "closes",
+  "doubtfulCloses",
   "kills",
   "crashInSeal",
   "crashInManifest",

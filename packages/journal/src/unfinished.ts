@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { EhdbError } from "@ehdb/contracts";
+import { EhdbError, isEhdbError } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import type { KeyRing } from "./api.ts";
 import { directoryExists } from "./directory.ts";
@@ -43,8 +43,17 @@ export async function makeJournal<T>(
     await target?.close();
     // What can't be removed either is no worse than what one leaves behind that is cut off.
     await removeTree(host, unfinished).catch(() => undefined);
-    throw error;
+    throw unwritable(error, to);
   }
+}
+
+/** What the new journal's own writer says of its disk is meant for one that goes on. */
+function unwritable(error: unknown, to: string): unknown {
+  if (!isEhdbError(error, "POISONED", "OUTCOME_UNKNOWN")) return error;
+  const { cause } = error;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `the new journal couldn't be written (${reason}), and nothing is left of it. See to the disk, then call again`;
+  return new EhdbError("IO_ERROR", message, { to }, cause);
 }
 
 export async function assertEmpty(host: Host, to: string): Promise<void> {

@@ -83,9 +83,11 @@ describe("copyJournal", () => {
     const { host } = await built();
     const journal = await openAt(host, small);
     expect(await codeOf(copyJournal({ from: journal, to: "/j", host, first: 1, last: 5 }))).toBe("ALREADY_EXISTS");
-    host.failNext("dataSync", "EIO");
-    expect(await codeOf(copyJournal({ from: journal, to: "/copy", host, first: 1, last: 5 }))).not.toBe("");
-    expect((await host.files.list("/")).filter((name) => name.startsWith("copy"))).toEqual([]);
+    for (const kind of ["write", "dataSync"] as const) {
+      host.failNext(kind, "EIO", /copy\.unfinished.*segment/);
+      expect(await codeOf(copyJournal({ from: journal, to: "/copy", host, first: 1, last: 5 })), kind).toBe("IO_ERROR");
+      expect((await host.files.list("/")).filter((name) => name.startsWith("copy"))).toEqual([]);
+    }
     await journal.close();
   });
 });

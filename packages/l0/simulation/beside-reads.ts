@@ -1,4 +1,4 @@
-import type { Batches } from "@ehdb/contracts";
+import type { Batches, LogRecord, MapRecord } from "@ehdb/contracts";
 import type { EngineReader } from "../src/index.ts";
 import { excused } from "./reader-beside.ts";
 import type { Beside, Step } from "./reader-beside.ts";
@@ -132,15 +132,16 @@ async function shows(
 }
 
 /** As who does something with each batch, so that the writer gets on meanwhile. */
-async function slowly<T>(
+async function slowly<T extends LogRecord | MapRecord>(
   { random }: Pick<Beside, "random">,
-  { host }: Run,
+  { host, ledger }: Run,
   batches: Batches<T>,
   keep: (one: T) => Kept,
 ): Promise<Kept[]> {
   const found: Kept[] = [];
   const turns = random.pick([0, 5, 60, 200]);
   for await (const batch of batches) {
+    for (const one of batch) ledger.saw(one);
     found.push(...batch.map(keep));
     for (let turn = random.integer(turns + 1); turn > 0; turn--) await host.clock.yield();
   }

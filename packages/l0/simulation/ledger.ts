@@ -29,6 +29,8 @@ export class Ledger {
   #imported: Imported | undefined;
   #calls: Call[] = [];
   #claims: Claim[] = [];
+  /** Since the last recovery: when commits were whose records were read. Some of them may be gone after the next. */
+  readonly #times: Map<number, number> = new Map();
 
   constructor(dedupeWindow: number) {
     this.model = new Model(dedupeWindow);
@@ -84,6 +86,11 @@ export class Ledger {
     this.firm = Math.max(this.firm, revision);
   }
 
+  /** A read gave a record of this commit. */
+  saw({ revision, time }: { readonly revision: number; readonly time: number }): void {
+    this.#times.set(revision, time);
+  }
+
   /** Calls `check` once all commits up to `revision` are known; never, when a crash takes them back before. */
   whenKnown(revision: number, check: (model: Model) => void): void {
     if (this.model.revision >= revision) check(this.model);
@@ -117,6 +124,7 @@ export class Ledger {
       this.model = this.model.upTo(revision);
     }
     this.acknowledge(revision);
+    this.#times.clear();
   }
 
   #lookForImport(imported: Imported, revision: number, evidence: Evidence): void {
@@ -135,7 +143,7 @@ export class Ledger {
   #lookFor(call: Call, evidence: Evidence, mayBeErased: (dataset: string, key: string) => boolean): void {
     const next = this.model.revision + 1;
     if (!evidence.isOf(call, next, mayBeErased) || this.model.judge(call.statements).says !== "commit") return;
-    const time = evidence.timeOf(next) ?? this.model.time;
+    const time = evidence.timeOf(next) ?? this.#times.get(next) ?? this.model.time;
     this.#checkTime(next, time);
     this.model.apply(call.statements, time);
     this.unheard++;

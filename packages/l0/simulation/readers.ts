@@ -144,12 +144,19 @@ export function drawMapOptions(run: Pick<Run, "random" | "calls">): MapScanOptio
 }
 
 /** What is read, as comparable text: a payload is the engine's memory, and is looked at now. */
-export async function collected<T>(run: Run, batches: Batches<T>, keep: (one: T) => Kept): Promise<Kept[]> {
+export async function collected<T extends LogRecord | MapRecord>(
+  run: Run,
+  batches: Batches<T>,
+  keep: (one: T) => Kept,
+): Promise<Kept[]> {
   const all: Kept[] = [];
   const most = run.random.chance(0.05) ? run.random.integer(20) : Infinity;
   for await (const batch of batches) {
     if (batch.length === 0) run.ledger.fail("a read gave an empty batch");
-    for (const one of batch) all.push(keep(one));
+    for (const one of batch) {
+      run.ledger.saw(one);
+      all.push(keep(one));
+    }
     // Who stops early lets go, and the rest is known to be missing.
     if (all.length > most) return Object.assign(all, { isCutShort: true });
   }

@@ -229,6 +229,8 @@ export interface EngineStats {
   readonly parts_bytes: number;
   readonly journal_bytes: number;
   readonly manifest_bytes: number;
+  /** Parts more than merges keep up with: for each of them seals are spaced out further, and commits wait for seals. 0 is healthy. */
+  readonly merges_behind: number;
   /** Reads and snapshots that keep what they read from, and how long the oldest one has. */
   readonly pins: number;
   readonly oldest_pin_seconds: number;

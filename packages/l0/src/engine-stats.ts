@@ -54,6 +54,7 @@ export function engineStats({ opened, state, run, counters, errors, pins, gauges
     orphans_reclaimed: sealed.reclaimed.files,
     orphan_bytes: sealed.reclaimed.bytes,
     reclaim_failed: sealed.reclaimed.failed,
+    merges_behind: run.merger.behind,
     pins: pins.counts.pins,
     oldest_pin_seconds: pins.counts.oldestMillis / 1000,
     pins_expired: pins.counts.expired,

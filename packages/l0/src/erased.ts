@@ -57,17 +57,24 @@ export class Erased {
   }
 
   async #count({ below: known, counts }: Pending, eraser: LogPart, parts: readonly LogPart[]): Promise<void> {
+    // What was erased had been appended before.
+    const mayHold = parts
+      .slice(0, parts.indexOf(eraser) + 1)
+      .filter(({ meta }) => meta.records > 0)
+      .reverse();
     for await (const erasures of eraser.erasures()) {
       for (const { key, below } of erasures) {
         const name = Buffer.from(key.bytes).toString("latin1");
         const before = known.get(name) ?? 0;
         if (below <= before) continue;
-        for (const part of parts) {
+        for (const part of mayHold) {
           const versions = await part.versions(key);
           if (versions === undefined) continue;
           const from = Math.max(versions.first, before);
           const count = Math.min(below, versions.last + 1) - from;
           if (count > 0) counts.set(part.meta.id, (counts.get(part.meta.id) ?? 0) + count);
+          // Older parts have older versions.
+          if (versions.first <= Math.max(before, 1)) break;
         }
         known.set(name, below);
       }

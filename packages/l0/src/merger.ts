@@ -4,7 +4,7 @@ import type { Host, JobGate, Timer } from "@ehdb/host";
 import type { Counters } from "./counters.ts";
 import type { Dataset } from "./dataset.ts";
 import { Erased } from "./erased.ts";
-import { nextMerge } from "./merge-policy.ts";
+import { mostlyErased, nextMerge } from "./merge-policy.ts";
 import type { MergePolicy, MergeRange } from "./merge-policy.ts";
 import type { Pins } from "./pins.ts";
 import type { Sealed } from "./sealed.ts";
@@ -16,6 +16,9 @@ import type { MapPart } from "./part/map-part.ts";
 /** After an error: twice as long each time. */
 const leastRetryMillis = 1000;
 const mostRetryMillis = 64_000;
+
+/** Parts of a dataset that wait to be merged before others make room for that. */
+const fewWaiting = 32;
 
 /** Of a log whose size is limited a part takes at most one in so many of what is kept. */
 const partsOfKept = 4;
@@ -98,9 +101,27 @@ export class Merger {
     return raised;
   }
 
-  /** A seal goes first: a merge that runs stands still until it's told otherwise. */
+  /**
+   * By how many parts merges are behind: more than a few of a dataset were never merged, and could be. 0 when they are not to be waited for:
+   * somebody else drives them, or they fail.
+   */
+  get behind(): number {
+    const { isBackground, isStopped, store, sealed, policy } = this.#context;
+    if (!isBackground || this.#end !== undefined || this.#retry !== undefined || isStopped()) return 0;
+    let most = fewWaiting;
+    for (const dataset of store.byId.values()) {
+      const parts = this.#parts(dataset).map((part) => part.meta);
+      const waiting = parts.filter(({ level }) => level === 0).length;
+      if (waiting <= most || this.#unmergeable.has(dataset.id)) continue;
+      const meta = sealed.dataset(dataset.id);
+      if (meta !== undefined && nextMerge(meta, parts, keeping(policy, dataset)) !== undefined) most = waiting;
+    }
+    return most - fewWaiting;
+  }
+
+  /** A seal goes first: a merge that runs stands still until it's told otherwise. Not when merges are behind. */
   goBefore(): () => void {
-    if (!this.#context.host.workers.inThreads) return () => undefined;
+    if (!this.#context.host.workers.inThreads || this.behind > 0) return () => undefined;
     this.#waiting++;
     if (this.#gate !== undefined) this.#before.push(goBefore(this.#gate));
     return () => {
@@ -150,8 +171,9 @@ export class Merger {
     if (this.#end !== undefined || isStopped() || this.#unmergeable.has(dataset.id)) return false;
     const meta = sealed.dataset(dataset.id);
     const parts = this.#parts(dataset).map((part) => part.meta);
-    const erased = dataset.order === "by-sort" ? await this.#erased.in(dataset) : noneErased;
-    const range = meta && nextMerge(meta, parts, (part) => erased.get(part.id) ?? 0, keeping(policy, dataset));
+    const range =
+      (meta && nextMerge(meta, parts, keeping(policy, dataset))) ??
+      (dataset.order === "by-sort" ? mostlyErased(parts, await this.#erased.in(dataset), policy) : undefined);
     if (range === undefined) return false;
     await this.#merge(dataset, range);
     return true;
@@ -261,5 +283,3 @@ export class Merger {
 function keeping(policy: MergePolicy, { keptBytes }: Dataset): MergePolicy {
   return { ...policy, maxLogBytes: Math.min(policy.maxLogBytes, keptBytes / partsOfKept) };
 }
-
-const noneErased: ReadonlyMap<number, number> = new Map();

@@ -50,6 +50,7 @@ export const metrics: Readonly<Record<Exclude<keyof EngineStats, "errors">, read
   parts_bytes: ["gauge", "Bytes of the parts in force, on disk."],
   journal_bytes: ["gauge", "Bytes of the journal's segments on disk, with the space made ahead."],
   manifest_bytes: ["gauge", "Bytes of the manifests on disk."],
+  merges_behind: ["gauge", "Parts more than merges keep up with. 0 is healthy."],
   pins: ["gauge", "Reads and snapshots that keep what they read from."],
   oldest_pin_seconds: ["gauge", "Age of the oldest of them."],
   pins_expired: ["counter", "Reads and snapshots that stood still for too long and were let go."],

@@ -14,16 +14,26 @@ const soonGenerations = mostGenerations / 2;
 /** Less than that waits until so many times the time has passed that the last seal took: seals then take a twentieth of the time. */
 const restShare = 19;
 const mostPauseMillis = 1000;
+/** Between two seals, for each part that merges are behind. */
+const behindMillis = 50;
+const mostBehindMillis = 4000;
+/** It's looked again that often whether merges still are. */
+const lookMillis = 250;
 
 /**
  * When to seal. A seal costs its syncs, however little it seals, and commits beside it wait for theirs longer. So small generations wait
  * for each other, and are sealed together.
+ *
+ * Full ones wait when merges are behind, the longer the more they are, and so do commits in the end: each part more makes reads and
+ * merges slower, and what is dead stays on the disk. They never wait for good, for one merge may take long.
  */
 export class SealPace {
   readonly #clock: Clock;
   readonly #fullness: Fullness;
   /** No earlier than then is little sealed. */
   #restsUntil = 0;
+  /** The last seal; there was none at first. */
+  #endedAt: number | undefined;
 
   constructor(clock: Clock, fullness: Fullness) {
     this.#clock = clock;
@@ -35,6 +45,7 @@ export class SealPace {
     const begun = this.#clock.monotonic();
     return () => {
       const now = this.#clock.monotonic();
+      this.#endedAt = now;
       this.#restsUntil = now + Math.min(mostPauseMillis, restShare * (now - begun));
     };
   }
@@ -43,6 +54,13 @@ export class SealPace {
   pauseMillis(frozen: readonly Generation[]): number {
     if (frozen.length >= soonGenerations || this.#full(frozen) >= soonFull) return 0;
     return Math.max(0, this.#restsUntil - this.#clock.monotonic());
+  }
+
+  /** For how long even full ones wait, until it's asked again, when merges are so many parts behind. */
+  behindMillis(parts: () => number): number {
+    if (this.#endedAt === undefined) return 0;
+    const until = this.#endedAt + Math.min(mostBehindMillis, behindMillis * parts());
+    return Math.min(lookMillis, Math.max(0, until - this.#clock.monotonic()));
   }
 
   /** Commits have to wait. */

@@ -18,6 +18,11 @@ import { SealPace } from "./seal-pace.ts";
 import type { Store } from "./store.ts";
 
 const retryMillis = 250;
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
 /** Heads remembered in one turn of the loop. */
 const rememberedInTurn = 2000;
 
@@ -44,13 +49,16 @@ export interface SealerContext {
 export class Sealer {
   readonly #context: SealerContext;
   #running: Promise<void> | undefined;
-  #waiters: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+  #waiters: Waiter[] = [];
+  /** Somebody asked for a seal, or closes: other than commits he doesn't wait for merges. */
+  #isUrgent = false;
   /** Why the last try failed. */
   #failure: unknown;
   #retry: Timer | undefined;
   #isAwaited = false;
   readonly #pace: SealPace;
   #pause: Timer | undefined;
+  #isPauseAwaited = false;
   /** Why nothing is begun any more: it was stopped, or what failed can't be tried again. */
   #end: unknown;
 
@@ -68,7 +76,9 @@ export class Sealer {
     if (this.#end !== undefined || this.#running !== undefined || this.#retry !== undefined) return;
     const { store, isReadOnly } = this.#context;
     if (store.frozenCount === 0 || isReadOnly) return;
-    const pauseMillis = this.#waiters.length > 0 ? 0 : this.#pace.pauseMillis(store.frozen);
+    // Commits that wait are many.
+    if (this.#isPauseAwaited && !this.#isUrgent) return;
+    const pauseMillis = this.#pauseMillis();
     if (pauseMillis > 0) return this.#pauseFor(pauseMillis);
     this.#endPause();
     this.#running = this.#run().finally(() => {
@@ -87,14 +97,19 @@ export class Sealer {
   room(): Promise<void> | undefined {
     if (!this.#pace.isTooMuch(this.#context.store.frozen)) return undefined;
     if (this.#failure !== undefined) throw stalled(this.#failure);
-    return this.progress();
+    return this.#wait(false);
   }
 
   /** The end of the next group, or of the next failing try. */
   progress(): Promise<void> {
+    return this.#wait(true);
+  }
+
+  #wait(isUrgent: boolean): Promise<void> {
     if (this.#end !== undefined) return Promise.reject(stalled(this.#end));
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
+      this.#isUrgent ||= isUrgent;
       this.schedule();
       if (this.#retry !== undefined && !this.#isAwaited) this.#retryLater(true);
     });
@@ -215,17 +230,30 @@ export class Sealer {
     this.#retryLater(false);
   }
 
-  /** What nobody waits for doesn't keep the process. */
+  #pauseMillis(): number {
+    if (this.#isUrgent) return 0;
+    const { merger, store } = this.#context;
+    const behindMillis = this.#pace.behindMillis(() => merger.behind);
+    return this.#waiters.length > 0 ? behindMillis : Math.max(behindMillis, this.#pace.pauseMillis(store.frozen));
+  }
+
+  /** What nobody waits for doesn't keep the process; a commit does. */
   #pauseFor(millis: number): void {
-    this.#pause ??= this.#context.host.clock.timer(millis, () => {
-      this.#pause = undefined;
+    const isAwaited = this.#waiters.length > 0;
+    if (this.#pause !== undefined && !isAwaited) return;
+    this.#endPause();
+    this.#isPauseAwaited = isAwaited;
+    const over = (): void => {
+      this.#endPause();
       this.schedule();
-    });
+    };
+    this.#pause = this.#context.host.clock.timer(millis, over, isAwaited);
   }
 
   #endPause(): void {
     this.#pause?.cancel();
     this.#pause = undefined;
+    this.#isPauseAwaited = false;
   }
 
   /** A store that nobody uses doesn't keep the process; whoever waits for it does. */
@@ -240,6 +268,7 @@ export class Sealer {
   }
 
   #wake(): void {
+    this.#isUrgent = false;
     for (const { resolve, reject } of this.#waiters.splice(0)) {
       if (this.#failure === undefined) resolve();
       else reject(stalled(this.#failure));

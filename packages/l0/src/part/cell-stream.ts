@@ -1,3 +1,4 @@
+import { KIB, MIB } from "@ehdb/contracts";
 import type { BlockKind } from "./block.ts";
 import { SectionCursor } from "./block-index.ts";
 import type { PartFile } from "./part-file.ts";
@@ -5,6 +6,10 @@ import type { Section } from "./part-format.ts";
 import type { CellOrder, Position } from "./position.ts";
 import { readAhead } from "./read-ahead.ts";
 import { slotAt, slotCount, slotEnd } from "./slots.ts";
+
+/** What streams that are read side by side read at a time, together; and each of them at least. */
+const besideBytes = 16 * MIB;
+const leastBytes = 64 * KIB;
 
 /** All cells of a section, from the first to the last: within a block without waiting. */
 export class CellStream {
@@ -15,13 +20,15 @@ export class CellStream {
   #slots = 0;
   #position: Position | undefined;
 
-  constructor(file: PartFile, section: Section, kind: BlockKind, order: CellOrder) {
+  /** @param beside how many streams are read side by side with this one, itself among them */
+  constructor(file: PartFile, section: Section, kind: BlockKind, order: CellOrder, beside: number = 1) {
     this.#order = order;
     this.#blocks = readAhead(file, new SectionCursor(section, kind), {
       direction: "forwards",
       target: undefined,
       isLast: () => false,
       isBefore: () => false,
+      mostBytes: Math.max(leastBytes, besideBytes / beside),
     });
   }
 

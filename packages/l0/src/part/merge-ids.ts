@@ -24,7 +24,7 @@ export async function mergeIds(
   const section = new SectionWriter(output, "ids", idCells);
   const fileOf = new Map<CellStream, PartFile>();
   for (const file of files)
-    fileOf.set(new CellStream(file, (await file.footerOf("by-sort")).ids, "ids", idCells), file);
+    fileOf.set(new CellStream(file, (await file.footerOf("by-sort")).ids, "ids", idCells, files.length), file);
 
   function add({ first, second }: Position, stored: StoredId, time: number): void {
     const key = Buffer.from(second.buffer, second.byteOffset, second.length);

@@ -41,7 +41,7 @@ export async function mergeMaps(
   let left = 0;
   const streams: CellStream[] = [];
   for (const file of files)
-    streams.push(new CellStream(file, (await file.footerOf("by-key")).data, "data", mapEntries));
+    streams.push(new CellStream(file, (await file.footerOf("by-key")).data, "data", mapEntries, files.length));
   await mergeCells(
     streams,
     (stream) => {

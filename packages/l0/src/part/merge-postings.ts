@@ -27,8 +27,10 @@ export async function mergePostings(
 ): Promise<Section> {
   const section = new SectionWriter(output, "postings", postingCells);
   const fileOf = new Map<CellStream, PartFile>();
-  for (const file of files)
-    fileOf.set(new CellStream(file, (await file.footerOf("by-sort")).postings, "postings", byKey), file);
+  for (const file of files) {
+    const { postings } = await file.footerOf("by-sort");
+    fileOf.set(new CellStream(file, postings, "postings", byKey, files.length), file);
+  }
   let group: KeyPostings | undefined;
   await mergeCells(
     [...fileOf.keys()],

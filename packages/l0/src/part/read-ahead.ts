@@ -13,6 +13,8 @@ export interface BlockWalk {
   isLast(at: SectionCursor): boolean;
   /** Whether nothing in that block is wanted. Asked going backwards. */
   isBefore(at: SectionCursor): boolean;
+  /** Read at a time at most, when less than usual. */
+  readonly mostBytes?: number;
 }
 
 /** Blocks read at a time: few at first, for who wants little; then more, for who reads on. */
@@ -65,13 +67,14 @@ interface Run {
 async function nextRun(file: PartFile, cursor: SectionCursor, walk: BlockWalk, blocks: number): Promise<Run> {
   const backwards = walk.direction === "backwards";
   const places: BlockPlace[] = [];
+  const most = Math.min(mostRunBytes, walk.mostBytes ?? Infinity);
   for (let bytes = 0; ;) {
     const { place } = cursor;
     places.push(place);
     bytes += place.bytes;
     const more = (backwards || !walk.isLast(cursor)) && (await runSoon(cursor.step(backwards ? -1 : 1), file));
     const isLast = !more || (backwards && walk.isBefore(cursor));
-    if (isLast || places.length >= blocks || bytes + cursor.place.bytes > mostRunBytes)
+    if (isLast || places.length >= blocks || bytes + cursor.place.bytes > most)
       return { loaded: await file.loadRun(places), isLast };
   }
 }

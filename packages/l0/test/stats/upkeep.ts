@@ -40,6 +40,17 @@ export const upkeep: readonly Case[] = [
     moves: { seals: 1, reserve_used: 1 },
   },
   {
+    what: "merges that are behind",
+    run: async (engine, host) => {
+      // What the first merge makes.
+      host.hold(["dataSync"], /000005\.part$/);
+      return await around(engine, async () => {
+        for (let part = 0; part < 34; part++) await sealed(engine, "a");
+      });
+    },
+    moves: { merges_behind: 2, seals: 34, manifest_parts: 34, appends: 34 },
+  },
+  {
     what: "an edit of the manifest that fails",
     run: async (engine, host) => {
       await append(engine, "a");
