@@ -16,9 +16,16 @@ export async function streamState({ events, streams }: LogContext, stream: strin
   return { version, facts };
 }
 
+/** Of one moment, although it's looked up in several places while others append, truncate and reclaim. */
 export async function streamInfo(context: LogContext, stream: string): Promise<StreamInfo> {
-  const { version, facts } = await streamState(context, stream);
-  const { events } = context;
-  const firstVersion = await firstReadable(events, stream, facts.firstVersion);
-  return { stream, version, firstVersion, isDeleted: isDeleted(facts, version) };
+  const { events, streams } = context;
+  for (;;) {
+    const { version, facts } = await streamState(context, stream);
+    const firstVersion = await firstReadable(events, stream, facts.firstVersion);
+    const { revision } = await streams.load(stream);
+    // What a salvage brought back may be hidden beyond its end.
+    const isWithin = firstVersion <= version + 1 || (await events.version(stream)) === version;
+    if (isWithin && revision === facts.revision)
+      return { stream, version, firstVersion, isDeleted: isDeleted(facts, version) };
+  }
 }
