@@ -24,7 +24,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 /** Heads remembered in one turn of the loop. */
-const rememberedInTurn = 2000;
+const rememberedInTurn = 500;
 
 export interface SealerContext {
   readonly host: Host;
