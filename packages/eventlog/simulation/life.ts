@@ -1,3 +1,4 @@
+import { isEhdbError } from "@ehdb/contracts";
 import { Stage } from "@ehdb/harness";
 import type { StageEnd } from "@ehdb/harness";
 import type { DurableEventLog } from "../src/index.ts";
@@ -114,7 +115,9 @@ async function close(run: Run, log: DurableEventLog): Promise<"frozen" | "failed
     working.closing = true;
     const closing = closeLog(log).catch((error: unknown) => {
       // What was acknowledged before it was durable may be lost, and the close says so.
-      if (run.showsDurable || codeOf(error) !== "OUTCOME_UNKNOWN") throw error;
+      if (run.showsDurable || !isEhdbError(error, "OUTCOME_UNKNOWN")) throw error;
+      const { appended, durable } = error.data;
+      if (!(Number(durable) < Number(appended))) throw error;
       counts.doubtfulCloses++;
     });
     await Promise.all([calls, closing, ...following]);

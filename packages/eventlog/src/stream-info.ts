@@ -1,4 +1,4 @@
-import type { StreamInfo } from "@ehdb/contracts";
+import type { LogDataset, StreamInfo } from "@ehdb/contracts";
 import type { LogContext } from "./log-context.ts";
 import { isDeleted } from "./stream-facts.ts";
 import type { StreamFacts } from "./stream-facts.ts";
@@ -9,7 +9,12 @@ export interface StreamState {
   readonly facts: StreamFacts;
 }
 
-export async function streamState({ events, streams }: LogContext, stream: string): Promise<StreamState> {
+/** Where streams are looked up. */
+export interface StreamLookups extends Pick<LogContext, "streams"> {
+  readonly events: Pick<LogDataset, "read" | "version">;
+}
+
+export async function streamState({ events, streams }: StreamLookups, stream: string): Promise<StreamState> {
   const facts = await streams.load(stream);
   const version = await events.version(stream);
   if (facts.deletedAt > 0 && version > facts.deletedAt) facts.isBack = true;
@@ -17,10 +22,10 @@ export async function streamState({ events, streams }: LogContext, stream: strin
 }
 
 /** Of one moment, although it's looked up in several places while others append, truncate and reclaim. */
-export async function streamInfo(context: LogContext, stream: string): Promise<StreamInfo> {
-  const { events, streams } = context;
+export async function streamInfo(lookups: StreamLookups, stream: string): Promise<StreamInfo> {
+  const { events, streams } = lookups;
   for (;;) {
-    const { version, facts } = await streamState(context, stream);
+    const { version, facts } = await streamState(lookups, stream);
     const firstVersion = await firstReadable(events, stream, facts.firstVersion);
     const { revision } = await streams.load(stream);
     // What a salvage brought back may be hidden beyond its end.

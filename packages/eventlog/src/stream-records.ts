@@ -2,7 +2,7 @@ import type { LogDataset, LogRecord } from "@ehdb/contracts";
 
 /** Up to `limit` records of a stream from a version on. */
 export async function recordsFrom(
-  events: LogDataset,
+  events: Pick<LogDataset, "read">,
   stream: string,
   from: number,
   limit: number,
@@ -41,7 +41,11 @@ export async function versionAfter(
 }
 
 /** The first version of a stream, from `least` on, that can be read; when none can, one behind the last, or `least`. */
-export async function firstReadable(events: LogDataset, stream: string, least: number): Promise<number> {
+export async function firstReadable(
+  events: Pick<LogDataset, "read" | "version">,
+  stream: string,
+  least: number,
+): Promise<number> {
   const [record] = await recordsFrom(events, stream, least, 1);
   return record?.version ?? Math.max(least, (await events.version(stream)) + 1);
 }

@@ -43,17 +43,13 @@ export async function makeJournal<T>(
     await target?.close();
     // What can't be removed either is no worse than what one leaves behind that is cut off.
     await removeTree(host, unfinished).catch(() => undefined);
-    throw unwritable(error, to);
+    throw ofTheMachine(error);
   }
 }
 
-/** What the new journal's own writer says of its disk is meant for one that goes on. */
-function unwritable(error: unknown, to: string): unknown {
-  if (!isEhdbError(error, "POISONED", "OUTCOME_UNKNOWN")) return error;
-  const { cause } = error;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `the new journal couldn't be written (${reason}), and nothing is left of it. See to the disk, then call again`;
-  return new EhdbError("IO_ERROR", message, { to }, cause);
+/** What the new journal's writer tells those who go on with it, who are none; what the machine said is for the caller. */
+function ofTheMachine(error: unknown): unknown {
+  return isEhdbError(error, "POISONED", "OUTCOME_UNKNOWN") ? (error.cause ?? error) : error;
 }
 
 export async function assertEmpty(host: Host, to: string): Promise<void> {

@@ -418,6 +418,7 @@ export class OpenEngine implements DurableEngine {
     const closed = this.#closed();
     await this.#reopening?.catch(() => undefined);
     this.#news.announce();
+    this.#run.sealer.hurry();
     await this.#line.drained();
     // Whoever waits for a sync isn't made to wait for a timer.
     await this.#opened.journal.flush().catch(() => undefined);

@@ -56,7 +56,7 @@ export class MapTable {
   /** The keys in `[from, before)`, in order. */
   keys(from: string, before: string | undefined): readonly string[] {
     if (this.#added.length > 0) {
-      // Two sorted runs, which the engine's own sort only merges.
+      // Two sorted runs, which JavaScript's sort only merges.
       this.#sorted = this.#sorted.concat(this.#added.sort(compareUtf8)).sort(compareUtf8);
       this.#added = [];
     }

@@ -68,6 +68,8 @@ export class Merger {
     this.#isScheduled = true;
     void this.#inLane(async () => {
       this.#isScheduled = false;
+      // The merge before it failed.
+      if (this.#retry !== undefined) return;
       // Whoever waits for the lane comes before the next round: under constant load there is always something to merge.
       if ((await this.#mergeRound()) > 0) this.schedule();
     }).catch(() => this.#retryLater());

@@ -18,11 +18,6 @@ import { SealPace } from "./seal-pace.ts";
 import type { Store } from "./store.ts";
 
 const retryMillis = 250;
-
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
 /** Heads remembered in one turn of the loop. */
 const rememberedInTurn = 500;
 
@@ -49,9 +44,11 @@ export interface SealerContext {
 export class Sealer {
   readonly #context: SealerContext;
   #running: Promise<void> | undefined;
-  #waiters: Waiter[] = [];
-  /** Somebody asked for a seal, or closes: other than commits he doesn't wait for merges. */
+  #waiters: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+  /** Somebody asked for a seal: other than commits he doesn't wait for merges. */
   #isUrgent = false;
+  /** Nobody does any more. */
+  #isHurried = false;
   /** Why the last try failed. */
   #failure: unknown;
   #retry: Timer | undefined;
@@ -77,7 +74,7 @@ export class Sealer {
     const { store, isReadOnly } = this.#context;
     if (store.frozenCount === 0 || isReadOnly) return;
     // Commits that wait are many.
-    if (this.#isPauseAwaited && !this.#isUrgent) return;
+    if (this.#isPauseAwaited && !this.#isUrgent && !this.#isHurried) return;
     const pauseMillis = this.#pauseMillis();
     if (pauseMillis > 0) return this.#pauseFor(pauseMillis);
     this.#endPause();
@@ -113,6 +110,12 @@ export class Sealer {
       this.schedule();
       if (this.#retry !== undefined && !this.#isAwaited) this.#retryLater(true);
     });
+  }
+
+  /** From here on nothing waits, for merges or for more to seal: the engine closes. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.schedule();
   }
 
   /** Nothing more is begun; resolves when nothing runs. */
@@ -231,7 +234,7 @@ export class Sealer {
   }
 
   #pauseMillis(): number {
-    if (this.#isUrgent) return 0;
+    if (this.#isUrgent || this.#isHurried) return 0;
     const { merger, store } = this.#context;
     const behindMillis = this.#pace.behindMillis(() => merger.behind);
     return this.#waiters.length > 0 ? behindMillis : Math.max(behindMillis, this.#pace.pauseMillis(store.frozen));
