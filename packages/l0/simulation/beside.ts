@@ -1,24 +1,11 @@
 import { openEngineReader } from "../src/index.ts";
 import type { DurableEngine, EngineReader } from "../src/index.ts";
-import { backUpBeside } from "./backups-beside.ts";
 import { readBeside } from "./beside-reads.ts";
 import { codeOf, DIRECTORY, logs } from "./context.ts";
-import type { Run, Work } from "./context.ts";
+import type { Run } from "./context.ts";
 import { excused } from "./reader-beside.ts";
 import type { Beside, Step } from "./reader-beside.ts";
 import { drawKeys } from "./settings.ts";
-
-/** Reads for a while, as long as the writer is at work. */
-export async function besideAWriter({ run, stage, engine }: Work): Promise<void> {
-  if (run.beside === undefined) return;
-  const { random } = run.beside;
-  const step: Step = async (what, work) => await stage.step(what, work);
-  for (let left = random.between(2, 12); left > 0 && run.ledger.violations.length === 0; left--) {
-    if (random.chance(0.2)) await stage.pause(random.pick([1, 20, 60, 100]));
-    if (random.chance(0.06)) await backUpBeside(run, run.beside, engine, step);
-    else await once(run, step, engine);
-  }
-}
 
 /** A look or two while a writer is opened, or before: there may be no store yet. */
 export async function besideRecovery(run: Run): Promise<void> {
@@ -27,7 +14,7 @@ export async function besideRecovery(run: Run): Promise<void> {
   for (let left = random.integer(4); left > 0; left--) await once(run, async (_, work) => await work(), undefined);
 }
 
-async function once(run: Run, step: Step, engine: DurableEngine | undefined): Promise<void> {
+export async function once(run: Run, step: Step, engine: DurableEngine | undefined): Promise<void> {
   const beside = run.beside as Beside;
   const reader = await opened(run, beside, step);
   if (reader === undefined) return;
@@ -43,7 +30,7 @@ async function once(run: Run, step: Step, engine: DurableEngine | undefined): Pr
   await step("the close of a reader beside", async () => await reader.close());
 }
 
-async function opened(run: Run, beside: Beside, step: Step): Promise<EngineReader | undefined> {
+export async function opened(run: Run, beside: Beside, step: Step): Promise<EngineReader | undefined> {
   if (beside.host !== run.host) beside.reader = undefined;
   if (beside.reader !== undefined) return beside.reader;
   const { host } = run;
@@ -66,7 +53,7 @@ async function opened(run: Run, beside: Beside, step: Step): Promise<EngineReade
   return beside.reader;
 }
 
-async function look(
+export async function look(
   run: Run,
   beside: Beside,
   reader: EngineReader,

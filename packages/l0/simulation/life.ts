@@ -1,7 +1,7 @@
 import { Stage } from "@ehdb/harness";
 import type { StageEnd } from "@ehdb/harness";
 import type { DurableEngine } from "../src/index.ts";
-import { besideAWriter } from "./beside.ts";
+import { besideAWriter } from "./beside-a-writer.ts";
 import { codeOf, describe, inspect, mayHappen } from "./context.ts";
 import type { Run, Work } from "./context.ts";
 import { importing } from "./importing.ts";

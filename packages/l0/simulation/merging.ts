@@ -4,15 +4,28 @@ import { excuse } from "./writers.ts";
 
 /** What is due, or all of a dataset, or of all. */
 export async function merge(work: Work): Promise<void> {
-  const { run, engine, stage } = work;
-  const { random, counts } = run;
+  const { engine, run } = work;
+  const { random } = run;
   const way = random.integer(4);
-  await stage.step("merge", async () => {
+  if (way < 2) return await merging(work, async () => void (await engine.runPendingMerges()));
+  const dataset = random.pick([...logs, ...maps]);
+  await (way < 3 ? merging(work, async () => await fully(work, { dataset })) : mergeAll(work));
+}
+
+/** One part of all that each dataset has. */
+export async function mergeAll(work: Work): Promise<void> {
+  await merging(work, async () => await fully(work, {}));
+}
+
+async function fully({ engine, run }: Work, options: { readonly dataset?: string }): Promise<void> {
+  await engine.merge(options);
+  run.counts.fullMerges++;
+}
+
+async function merging(work: Work, merge: () => Promise<void>): Promise<void> {
+  await work.stage.step("merge", async () => {
     try {
-      if (way < 2) await engine.runPendingMerges();
-      else if (way < 3) await engine.merge({ dataset: random.pick([...logs, ...maps]) });
-      else await engine.merge();
-      counts.fullMerges += way < 2 ? 0 : 1;
+      await merge();
     } catch (error) {
       excuse(work, error);
     }

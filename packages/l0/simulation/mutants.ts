@@ -258,7 +258,7 @@ export const mutants: readonly Mutant[] = [
     file: "sealed.ts",
     find: "if (failures === this.syncFailures) return;",
     replace: "if (failures >= 0) return;",
-    seeds: 3000,
+    seeds: 2000,
   },
   {
     name: "a merge forgets the version of a key whose records are gone",
@@ -358,7 +358,7 @@ export const mutants: readonly Mutant[] = [
     file: "reader/resumed-log.ts",
     find: "if (!isResumed || hasGiven) {",
     replace: "if (!isResumed || hasGiven || revision > 0) {",
-    seeds: 2000,
+    seeds: 1000,
   },
   {
     name: "the reserve isn't given up for seals",

@@ -2,10 +2,10 @@ import type { Durability } from "@ehdb/journal";
 import { codeOf, inspect } from "./context.ts";
 import type { Work } from "./context.ts";
 import { fill } from "./opening.ts";
-import { merge, raiseFloor, scavenge } from "./merging.ts";
+import { merge, mergeAll, raiseFloor, scavenge } from "./merging.ts";
 import { sealOnFullDisk } from "./full-disk.ts";
 import { useSnapshot } from "./snapshots.ts";
-import { excuse } from "./writers.ts";
+import { burst, excuse } from "./writers.ts";
 
 /** What an operator does to a running engine, and what the machine does to it: seals, modes, clocks, full disks. */
 export async function upkeep(work: Work, operations: number): Promise<void> {
@@ -61,6 +61,7 @@ async function trouble(work: Work): Promise<void> {
   const { run, stage } = work;
   const { random, host } = run;
   const { trouble: kind } = run.settings;
+  if ((kind === "failed syncs" || kind === "all") && random.chance(0.3)) return await failSyncOfNames(work);
   if (kind === "failed syncs" && random.chance(0.4))
     host.failNext(
       random.pick(["dataSync", "syncDirectory"] as const),
@@ -78,6 +79,14 @@ async function trouble(work: Work): Promise<void> {
   if (random.chance(0.3)) return;
   await stage.pause(random.pick([10, 300, 1000]));
   await makeRoom(work);
+}
+
+/** The names of a merge's part and of a seal's lie in one directory, and a sync of it that fails was for both. */
+async function failSyncOfNames(work: Work): Promise<void> {
+  await burst(work, 3);
+  work.run.host.failNext("syncDirectory", "EIO", /\/parts$/);
+  work.run.counts.namesUnsynced++;
+  await Promise.all([mergeAll(work), seal(work)]);
 }
 
 /** Room again: commits and seals go on by themselves. */
