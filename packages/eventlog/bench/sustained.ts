@@ -23,7 +23,7 @@ interface Load {
 }
 
 const loads: BySize<Load> = {
-  tiny: { count: 24_000, generationBytes: 512 * KIB },
+  tiny: { count: 80_000, generationBytes: 512 * KIB },
   small: { count: 240_000, generationBytes: 8 * MIB },
   full: { count: 800_000, generationBytes: 8 * MIB },
 };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Host } from "@ehdb/host";
 import { ENTRY_HEADER_BYTES, keyTextAt, sortAt } from "../src/envelope.ts";
 import { ENTRY_HEADER_BYTES as MANIFEST_ENTRY_BYTES, HEADER_BYTES } from "../src/manifest/format.ts";
+import { readManifest } from "../src/manifest/read-manifest.ts";
 import { BLOCK_HEADER_BYTES, statedPlace } from "../src/part/block.ts";
 import { PART_FOOTER_BYTES, PART_HEADER_BYTES } from "../src/part/part-format.ts";
 import { slotAt, slotCount } from "../src/part/slots.ts";
@@ -23,13 +24,14 @@ const nothing = { sorts: new Set<number>(), keys: new Set<string>(), revisions: 
 /**
  * All bytes of a closed store that mean something. Left out are:
  *
- *  - in manifests, the last edit: damaged it looks like one that a crash cut short, which nobody was promised;
+ *  - in manifests that aren't in force any more, the last edit: damaged it looks like one that a crash cut short, which nobody was promised;
  *  - in segments, the zeros of the first page behind the header, those between batches and behind the last one: nothing is read there;
  *  - the newest segment's last mark, and in others the marks behind the last record: no later batch states them, or they are void.
  *
  * In parts every byte counts.
  */
 export async function meaningfulBytes(host: Host, dir: string, isLog: (part: string) => boolean): Promise<Piece[]> {
+  const { file: inForce } = await readManifest({ host, dir });
   const pieces: Piece[] = [];
   const names = async (directory: string, pattern: RegExp): Promise<string[]> =>
     (await host.files.list(directory)).filter((name) => pattern.test(name)).map((name) => join(directory, name));
@@ -37,7 +39,8 @@ export async function meaningfulBytes(host: Host, dir: string, isLog: (part: str
     pieces.push(...inPart(file, await bytesOf(host, file), isLog(file)));
   for (const file of await names(dir, /^CURRENT$/))
     pieces.push({ ...nothing, kind: "manifest", file, start: 0, end: (await bytesOf(host, file)).length });
-  for (const file of await names(dir, /^manifest-\d+$/)) pieces.push(...inManifest(file, await bytesOf(host, file)));
+  for (const file of await names(dir, /^manifest-\d+$/))
+    pieces.push(...inManifest(file, await bytesOf(host, file), file === inForce));
   const segments = await names(join(dir, "journal"), /\.segment$/);
   for (const file of segments) pieces.push(...inSegment(file, await bytesOf(host, file), file === segments.at(-1)));
   return pieces;
@@ -79,7 +82,7 @@ function inPart(file: string, bytes: Buffer, isLog: boolean): Piece[] {
   return pieces;
 }
 
-function inManifest(file: string, bytes: Buffer): Piece[] {
+function inManifest(file: string, bytes: Buffer, isInForce: boolean): Piece[] {
   const kind = "manifest" as const;
   const pieces: Piece[] = [{ ...nothing, kind, file, start: 0, end: HEADER_BYTES }];
   for (let at = HEADER_BYTES; at < bytes.length;) {
@@ -88,7 +91,7 @@ function inManifest(file: string, bytes: Buffer): Piece[] {
     at = end;
   }
   // Header and snapshot count in any case.
-  return pieces.length > 2 ? pieces.slice(0, -1) : pieces;
+  return pieces.length > 2 && !isInForce ? pieces.slice(0, -1) : pieces;
 }
 
 /** As docs/formats/journal.md draws it. */

@@ -91,11 +91,11 @@ export interface DurableEngine extends Engine {
   /** What the last open or reopen found. */
   readonly recovery: EngineRecovery;
   setDurability(durability: Durability): void;
-  /** Syncs what has been committed so far, in every mode. */
+  /** Syncs all commits that were called before, in every mode; resolves with the durable revision. */
   flush(): Promise<number>;
   /** Resolves when a commit would be taken in without waiting for room. */
   ready(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Seals all that is durable, and resolves when it is in parts. */
+  /** Seals all commits that were called before, and resolves when they are in parts. */
   seal(): Promise<void>;
   /**
    * What there is now, for reads that are to see one moment. It keeps memory and files: release it; one that isn't used for

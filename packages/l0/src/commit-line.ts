@@ -15,6 +15,8 @@ export class CommitLine {
   readonly #step: CommitStep;
   readonly #counted: (error: unknown) => void;
   readonly #waiting: Write[] = [];
+  /** Whom to tell when a write waits no more. */
+  readonly #told: Map<Write, () => void> = new Map();
   #moving: Promise<void> | undefined;
 
   /** `counted` is told each error that a commit ends with. */
@@ -45,6 +47,19 @@ export class CommitLine {
     return write.promise;
   }
 
+  /** Resolves when those that wait now wait no more: they were taken in, or refused. */
+  async passed(): Promise<void> {
+    const last = this.#waiting.at(-1);
+    if (last === undefined) return;
+    const before = this.#told.get(last);
+    await new Promise<void>((resolve) => {
+      this.#told.set(last, () => {
+        before?.();
+        resolve();
+      });
+    });
+  }
+
   /** Resolves when none waits any more. */
   async drained(): Promise<void> {
     await this.#moving;
@@ -52,7 +67,10 @@ export class CommitLine {
 
   /** Refuses all that wait. */
   rejectAll(error: unknown): void {
-    for (const write of this.#waiting.splice(0)) write.reject(error);
+    for (const write of this.#waiting.splice(0)) {
+      write.reject(error);
+      this.#tell(write);
+    }
   }
 
   async #move(firstWait: Promise<void>): Promise<void> {
@@ -65,8 +83,15 @@ export class CommitLine {
         wait = undefined;
         write.reject(error);
       }
-      if (wait === undefined && this.#waiting[0] === write) this.#waiting.shift();
+      if (wait !== undefined || this.#waiting[0] !== write) continue;
+      this.#waiting.shift();
+      this.#tell(write);
     }
     this.#moving = undefined;
+  }
+
+  #tell(write: Write): void {
+    this.#told.get(write)?.();
+    this.#told.delete(write);
   }
 }

@@ -200,6 +200,7 @@ export class OpenEngine implements DurableEngine {
 
   async flush(): Promise<number> {
     this.#assertOpen();
+    await this.#line.passed();
     return await this.#opened.journal.flush();
   }
 
@@ -215,6 +216,8 @@ export class OpenEngine implements DurableEngine {
 
   async seal(): Promise<void> {
     this.#assertOpen();
+    this.#run.assertTakes();
+    await this.#line.passed();
     const run = this.#run;
     run.assertTakes();
     run.freeze();

@@ -59,3 +59,22 @@ test("an error without a code is one that nobody expected", () => {
   counts.add(new TypeError("of undefined"));
   expect(counts.byCode.UNEXPECTED).toBe(1);
 });
+
+test("what a caller's own function throws is no error of the engine", async () => {
+  const { engine } = await stage();
+  await engine.commit((batch) => batch.append("events", "a", Buffer.from("one")));
+  const own = new Error("the caller's own");
+  const throwing = (): never => {
+    throw own;
+  };
+  const source = {
+    [Symbol.iterator]: () => ({ next: throwing }),
+  };
+  await expect(engine.commit(throwing)).rejects.toBe(own);
+  await expect(engine.import("more", source)).rejects.toBe(own);
+  await expect(engine.backup("/backup", { onProgress: throwing })).rejects.toBe(own);
+  await expect(engine.verify({ onProgress: throwing })).rejects.toBe(own);
+  await expect(engine.scrub({ onProgress: throwing })).rejects.toBe(own);
+  expect(engine.stats().errors).toEqual(new ErrorCounts().byCode);
+  await engine.close();
+});

@@ -1,8 +1,9 @@
 import { isEhdbError } from "@ehdb/contracts";
 import type { SimulatedHost } from "@ehdb/host";
-import { openEngineReader } from "@ehdb/l0";
+import { openEngineReader, salvageStore, verifyStore } from "@ehdb/l0";
 import type { DurableEngine } from "@ehdb/l0";
 import { describe, expect, test } from "vitest";
+import { removeStore } from "../src/care/unfinished-store.ts";
 import { ENTRY_HEADER_BYTES, HEADER_BYTES } from "../src/manifest/format.ts";
 import { readManifest } from "../src/manifest/read-manifest.ts";
 import { openOn, stage } from "./drive.ts";
@@ -76,8 +77,8 @@ function lastEditIn(bytes: Buffer): number {
   return edits.at(-1) as number;
 }
 
-async function shownBeside(host: SimulatedHost): Promise<string> {
-  const reader = await openEngineReader({ dir: "/store", host });
+async function shownBeside(host: SimulatedHost, dir = "/store"): Promise<string> {
+  const reader = await openEngineReader({ dir, host });
   try {
     const { first, last } = reader.log("events");
     const records = await all(reader.log("events").scan());
@@ -87,6 +88,12 @@ async function shownBeside(host: SimulatedHost): Promise<string> {
   } finally {
     await reader.close();
   }
+}
+
+async function cut(host: SimulatedHost, path: string, bytes: number): Promise<void> {
+  const file = await host.files.open(path, "write");
+  await file.truncate(Math.floor(bytes));
+  await file.close();
 }
 
 async function outcomeOf(showing: Promise<string>): Promise<string> {
@@ -162,5 +169,55 @@ describe("a seal's edit that is lost", () => {
     );
     expect(await outcomeOf(shownBeside(host))).toBe("CORRUPT");
     await expect(openOn(host)).rejects.toMatchObject({ code: "CORRUPT", message: /an edit of the manifest is lost/ });
+    const { damage } = await verifyStore({ dir: "/store", host });
+    const { file, end } = await readManifest({ host, dir: "/store" });
+    expect(damage).toMatchObject([{ kind: "manifest", file, offset: end, firstRevision: 1, lastRevision: 6 }]);
+  });
+
+  const dropped = closed(async (engine, machine) => {
+    await engine.seal();
+    await machine.settle();
+    // It isn't the only one that the journal has dropped, and merges have taken others' places.
+    await engine.merge();
+    await engine.commit((batch) => batch.append("events", "b", Buffer.from("sealed")));
+    await engine.seal();
+    await engine.commit((batch) => {
+      batch.erase("events", "b", 2);
+      batch.append("events", "b", Buffer.from("sealed later"));
+    });
+    await engine.seal();
+    await machine.settle();
+  });
+
+  async function salvaged(host: SimulatedHost): Promise<{ shown: string; lost: readonly object[] }> {
+    const { lost } = await salvageStore({ dir: "/store", to: "/saved", host });
+    const shown = await shownBeside(host, "/saved");
+    await removeStore(host, "/saved");
+    return { shown, lost };
+  }
+
+  test("is put right by a salvage, whichever bit is flipped", async () => {
+    const { host, manifest, shown, from } = await stored(dropped);
+    const { length } = host.content(manifest);
+    for (let offset = from; offset < length; offset += 7) {
+      host.flipBit(manifest, offset, offset % 8);
+      expect(await salvaged(host), `byte ${offset}`).toEqual({ shown, lost: [] });
+      host.flipBit(manifest, offset, offset % 8);
+    }
+  });
+
+  test("that can't be put right is known by its parts", async () => {
+    const { host, manifest, shown, from } = await stored(dropped);
+    const { length } = host.content(manifest);
+    for (let offset = from + 20; offset < from + 60; offset++) host.flipBit(manifest, offset, offset % 7);
+    expect(await salvaged(host)).toEqual({ shown, lost: [] });
+    // Also when it was cut off.
+    await cut(host, manifest, from + (length - from) / 2);
+    expect(await salvaged(host)).toEqual({ shown, lost: [] });
+    await cut(host, manifest, from);
+    const newest = (await host.files.list("/store/parts")).toSorted().at(-1) as string;
+    await host.files.remove(`/store/parts/${newest}`);
+    const { lost } = await salvageStore({ dir: "/store", to: "/saved", host });
+    expect(lost).toMatchObject([{ kind: "journal", reason: /an edit of the manifest is lost/ }]);
   });
 });

@@ -3,6 +3,7 @@ import { throwIfAborted } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
 import { copyJournal } from "@ehdb/journal";
 import type { JournalReader, KeyRing } from "@ehdb/journal";
+import { callersOwn } from "../error-counts.ts";
 import { markCopy } from "../manifest/copy-mark.ts";
 import { putInForce } from "../manifest/standalone.ts";
 import { LiveState } from "../manifest/state.ts";
@@ -69,7 +70,7 @@ export async function backUp(
     throwIfAborted(signal, "backup()");
     touch();
     doneBytes += bytes;
-    onProgress?.(Math.min(doneBytes, totalBytes), totalBytes);
+    callersOwn(() => onProgress?.(Math.min(doneBytes, totalBytes), totalBytes));
   };
   return await makeStore(host, to, "The backup", async (target) => {
     let linkedBytes = 0;

@@ -1,4 +1,5 @@
 import { abortedError, throwIfAborted, whenAborted } from "@ehdb/contracts";
+import { callersOwn } from "../error-counts.ts";
 import type { Clock, Files } from "@ehdb/host";
 import { withReadHook } from "./read-hook.ts";
 
@@ -71,7 +72,9 @@ export class Pace {
 
   #report(): void {
     const { totalBytes } = this;
-    if (totalBytes > 0) this.#options.onProgress?.(Math.min(totalBytes, this.#doneBytes + this.#pieceDone), totalBytes);
+    const { onProgress } = this.#options;
+    if (totalBytes === 0 || onProgress === undefined) return;
+    callersOwn(() => onProgress(Math.min(totalBytes, this.#doneBytes + this.#pieceDone), totalBytes));
   }
 
   #wait(millis: number): Promise<void> {

@@ -11,6 +11,7 @@ import { diskError, isAbsent, isNoDirectory } from "../manifest/disk-error.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
 import { resolveCareOptions } from "./care-options.ts";
 import type { StoreDamage } from "./damage.ts";
+import { journalEnd } from "./journal-end.ts";
 import { Pace } from "./pace.ts";
 import { aroundUnreadable, UnreadablePlaces } from "./unreadable.ts";
 import { verifyManifests } from "./verify-manifests.ts";
@@ -98,8 +99,7 @@ export async function verifyAll(verification: Verification): Promise<StoreReport
   const journal = await verifyJournalOf(verification, onDamage);
   pace.end();
   if (inForce !== undefined && journal !== undefined)
-    for (const reason of await whatDoesNotMeet(host, dir, inForce.state, journal))
-      onDamage({ kind: "journal", file: join(dir, "journal"), offset: 0, ...reason });
+    for (const found of await whatDoesNotMeet(host, dir, inForce.state, journal)) onDamage(found);
   damage.push(...verification.unreadable.damage);
   return {
     ok: damage.length === 0,
@@ -223,26 +223,34 @@ async function whatDoesNotMeet(
   dir: string,
   before: ManifestState,
   { first, last, gaps, damage }: JournalVerified,
-): Promise<Pick<StoreDamage, "reason" | "firstRevision" | "lastRevision">[]> {
-  const wrong: Pick<StoreDamage, "reason" | "firstRevision" | "lastRevision">[] = [];
+): Promise<StoreDamage[]> {
+  const wrong: StoreDamage[] = [];
   // Of a journal that is damaged it isn't known where it ends.
   if (last < before.sealedThrough && damage.length === 0)
     wrong.push({
+      kind: "journal",
+      ...(await journalEnd(host, dir)),
       reason: `the journal ends at ${last}, and commits up to ${before.sealedThrough} are in parts`,
       firstRevision: last + 1,
       lastRevision: before.sealedThrough,
     });
-  const { state } = await readManifest({ host, dir });
+  const { state, file, end } = await readManifest({ host, dir });
   const { sealedThrough } = state;
   if (first > sealedThrough + 1)
     wrong.push({
-      reason: `the journal begins at ${first}, and only commits up to ${sealedThrough} are in parts`,
+      kind: "manifest",
+      file,
+      offset: end,
+      reason: `the journal begins at ${first}, and only commits up to ${sealedThrough} are in parts: what the last edit said is lost`,
       firstRevision: sealedThrough + 1,
       lastRevision: first - 1,
     });
   for (const gap of gaps) {
     if (gap.last <= sealedThrough) continue;
     wrong.push({
+      kind: "journal",
+      file: join(dir, "journal"),
+      offset: 0,
       reason: "the journal lacks commits that aren't in parts",
       firstRevision: gap.first,
       lastRevision: gap.last,

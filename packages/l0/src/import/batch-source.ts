@@ -1,5 +1,6 @@
 import { EhdbError, invalidArgument } from "@ehdb/contracts";
 import type { ImportedRecord } from "@ehdb/contracts";
+import { callersOwnLater } from "../error-counts.ts";
 import type { Ending } from "./ending.ts";
 
 export type ImportBatches = AsyncIterable<readonly ImportedRecord[]> | Iterable<readonly ImportedRecord[]>;
@@ -29,7 +30,7 @@ export class BatchSource {
   async next(): Promise<readonly unknown[] | undefined> {
     let step: { readonly done?: boolean; readonly value: unknown };
     try {
-      step = (await this.#ending.orResult(this.#iterator.next())) as typeof step;
+      step = (await this.#ending.orResult(callersOwnLater(async () => await this.#iterator.next()))) as typeof step;
     } catch (error) {
       // A source that has thrown is over; one that is still at it isn't.
       this.#isOver = !this.#ending.isReached;

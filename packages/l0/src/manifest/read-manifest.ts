@@ -20,7 +20,9 @@ export interface ReadManifest {
   readonly state: ManifestState;
   /** Edits behind the snapshot. */
   readonly edits: number;
-  /** Behind the last whole edit: one that a writer is just writing, or that a crash or an error left. */
+  /** Where the last whole edit ends. */
+  readonly end: number;
+  /** Behind it: one that a writer is just writing, or that a crash or an error left. */
   readonly tornBytes: number;
 }
 
@@ -32,8 +34,8 @@ export interface ReadManifest {
 export async function readManifest({ host, dir, id }: ReadManifestOptions): Promise<ReadManifest> {
   try {
     const replayed = id === undefined ? await readCurrentOne(host, dir) : await readOlder(host, dir, id);
-    const { header, state, edits, tornBytes } = replayed;
-    return { id: header.id, file: manifestPath(dir, header.id), state, edits, tornBytes };
+    const { header, state, edits, end, tornBytes } = replayed;
+    return { id: header.id, file: manifestPath(dir, header.id), state, edits, end, tornBytes };
   } catch (error) {
     throw diskError(error, "Reading the manifest", dir);
   }

@@ -20,7 +20,9 @@ export interface Replayed {
   readonly state: LiveState;
   /** Edits behind the snapshot. */
   readonly edits: number;
-  /** What lies behind the last whole edit: one that was never acknowledged. */
+  /** Where the last whole edit ends. */
+  readonly end: number;
+  /** What lies behind it: an edit that was never acknowledged. */
   readonly tornBytes: number;
 }
 
@@ -50,7 +52,7 @@ export function replay(bytes: Buffer, path: string, id: number): Replayed {
   if (stray !== undefined) {
     throw corrupt(path, at, `edit ${number} isn't whole, and a whole entry, written later, begins at byte ${stray}`);
   }
-  return { header, headerCrc: headerCrc(bytes), state, edits: number - 1, tornBytes: bytes.length - at };
+  return { header, headerCrc: headerCrc(bytes), state, edits: number - 1, end: at, tornBytes: bytes.length - at };
 }
 
 function entryAt(bytes: Buffer, at: number, seed: number, path: string): Entry | undefined {

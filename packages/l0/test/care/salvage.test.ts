@@ -330,6 +330,19 @@ describe("salvageStore", () => {
     await engine.close();
   });
 
+  it("says that the end is missing of a journal that ends before what was sealed", async () => {
+    const { host, all } = await built();
+    const newest = (await segmentFiles(host)).at(-1) as string;
+    const first = Buffer.from(host.content(newest)).indexOf("EHDB", 4096);
+    await rewrite(host, newest, (bytes) => bytes.subarray(0, first));
+    const length = first;
+    const { damage } = await verifyStore({ dir, host });
+    expect(damage).toMatchObject([{ kind: "journal", file: newest, offset: length }]);
+    const { report, all: saved } = await salvaged(host);
+    expect(report.lost).toMatchObject([{ kind: "journal", file: newest, offset: length, firstRevision: 1201 }]);
+    expect(saved.filter(isEvent)).toEqual(all.filter((text) => isEvent(text) && sortOf(text) <= 1200));
+  });
+
   it("has the parts when the journal is gone", async () => {
     const { host, all } = await built();
     for (const file of await segmentFiles(host)) await host.files.remove(file);

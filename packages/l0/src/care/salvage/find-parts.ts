@@ -3,12 +3,14 @@ import type { Host } from "@ehdb/host";
 import type { KeyRing } from "@ehdb/journal";
 import type { PartMeta } from "../../meta.ts";
 import { isAbsent } from "../../manifest/disk-error.ts";
+import type { ManifestState } from "../../manifest/state.ts";
 import { partIdIn, partName } from "../../part/built-part.ts";
 import type { StoreDamage } from "../damage.ts";
 import type { Pace } from "../pace.ts";
 import { verifyPartFile } from "../verify-part-job.ts";
 import { chooseParts, holdsTheSame } from "./choose-parts.ts";
 import type { PartCandidate } from "./choose-parts.ts";
+import type { SalvagedJournal } from "./journal-beside.ts";
 import type { KnownStore } from "./known-store.ts";
 import { PartSource } from "./part-source.ts";
 
@@ -48,6 +50,17 @@ export async function findParts(
     (meta) => !there.has(meta.id) && !chosen.some((other) => holdsTheSame(other.meta, meta)),
   );
   return { chosen: chosen.toSorted((a, b) => a.meta.id - b.meta.id), missing, unknown };
+}
+
+/** Whether nothing shows that the store holds more than its manifest says: the parts that it names are there, and the journal goes on from them. */
+export async function isAllThere(
+  { host, dir }: { readonly host: Host; readonly dir: string },
+  { parts, sealedThrough }: ManifestState,
+  { journal }: SalvagedJournal,
+): Promise<boolean> {
+  if (journal === undefined || journal.first > sealedThrough + 1 || journal.last < sealedThrough) return false;
+  const there = await idsIn(host, join(dir, "parts"));
+  return [...parts.keys()].every((id) => there.has(id));
 }
 
 async function idsIn(host: Host, directory: string): Promise<ReadonlySet<number>> {

@@ -10,13 +10,16 @@ import { brokenByEdit } from "../../manifest/invariants.ts";
 import { currentPath, listDirectory, manifestPath } from "../../manifest/layout.ts";
 import { LiveState } from "../../manifest/state.ts";
 import { damageOf } from "../damage.ts";
+import type { StoreDamage } from "../damage.ts";
 import type { StoreLoss } from "./loss.ts";
 import { repairBit } from "./single-bit.ts";
 
 /** What the manifests of a store tell. */
 export interface KnownStore {
-  /** The manifest in force is whole: what it doesn't name isn't part of the store. */
+  /** What the manifest in force doesn't name isn't part of the store. */
   readonly isCertain: boolean;
+  /** The edits that were read of it, to tell whether somebody writes it; `undefined` when it's damaged. */
+  readonly edits: number | undefined;
   /** `undefined` when none could be read. */
   readonly state: LiveState | undefined;
   /** The highest there is. */
@@ -24,32 +27,61 @@ export interface KnownStore {
   readonly losses: readonly StoreLoss[];
 }
 
-/** The manifest in force; where it's damaged, the newest one that can be read, as far as it can. */
-export async function readKnownStore(host: Host, dir: string): Promise<KnownStore> {
+/**
+ * The manifest in force; where it's damaged, the newest one that can be read, as far as it can. What looks like an edit that was being written may be
+ * one that was durable, and is damaged: it counts when a single bit is wrong with it. Otherwise the manifest is certain only when
+ * `fits` says that nothing is missing without it.
+ */
+export async function readKnownStore(
+  host: Host,
+  dir: string,
+  fits: (state: LiveState) => Promise<boolean>,
+): Promise<KnownStore> {
   try {
     const { manifests } = await listDirectory(host, dir);
     const manifestId = manifests.at(-1) ?? 0;
     const losses: StoreLoss[] = [];
     try {
       const found = await readInForce(host, dir);
-      if (found !== undefined) return { isCertain: true, state: found.replayed.state, manifestId, losses };
+      if (found !== undefined) {
+        const { state: read, end, tornBytes, header } = found.replayed;
+        const { edits } = read;
+        const repaired = tornBytes === 0 ? undefined : await withoutTear(host, manifestPath(dir, header.id), end);
+        if (repaired !== undefined) losses.push(repaired.damage);
+        const state = repaired?.state ?? read;
+        const isCertain = tornBytes === 0 || repaired !== undefined || (await fits(state));
+        return { isCertain, edits, state, manifestId, losses };
+      }
     } catch (error) {
       if (!isEhdbError(error, "CORRUPT")) throw error;
       losses.push(damageOf("manifest", error, currentPath(dir)));
     }
     for (const id of manifests.toReversed()) {
       const bytes = await readWhole(host, manifestPath(dir, id));
-      const state = bytes && stateOf(bytes, manifestPath(dir, id));
-      if (state !== undefined) return { isCertain: false, state, manifestId, losses };
+      const state = bytes && stateOf(bytes, manifestPath(dir, id))?.state;
+      if (state !== undefined) return { isCertain: false, edits: undefined, state, manifestId, losses };
     }
-    return { isCertain: false, state: undefined, manifestId, losses };
+    return { isCertain: false, edits: undefined, state: undefined, manifestId, losses };
   } catch (error) {
     throw diskError(error, "Reading the manifest", dir);
   }
 }
 
-/** The snapshot and the edits behind it, up to the first that isn't whole; a single flipped bit is put right. */
-function stateOf(bytes: Buffer, path: string): LiveState | undefined {
+/** What the manifest says when a single bit keeps its last edit from being read; `undefined` when that isn't all that is wrong. */
+async function withoutTear(
+  host: Host,
+  path: string,
+  at: number,
+): Promise<{ readonly state: LiveState; readonly damage: StoreDamage } | undefined> {
+  const bytes = await readWhole(host, path);
+  const found = bytes && stateOf(bytes, path);
+  if (found === undefined || found.end !== bytes?.length) return undefined;
+  const reason = "a bit of its last edit is flipped";
+  return { state: found.state, damage: { kind: "manifest", file: path, offset: at, reason } };
+}
+
+/** The snapshot and the edits behind it, up to the first that isn't whole, where they end; a single flipped bit is put right. */
+function stateOf(bytes: Buffer, path: string): { readonly state: LiveState; readonly end: number } | undefined {
   const header = headerOf(bytes, path);
   if (header === undefined) return undefined;
   const seed = saltSeed(header.salt);
@@ -57,13 +89,14 @@ function stateOf(bytes: Buffer, path: string): LiveState | undefined {
   let number = 0;
   for (let at = HEADER_BYTES; ; number++) {
     const found = entryAt(bytes, at, seed);
-    if (found?.entry.number !== number) return state;
+    const known = state && { state, end: at };
+    if (found?.entry.number !== number) return known;
     const { entry } = found;
     if ("snapshot" in entry) state = LiveState.fromSnapshot(entry.snapshot);
     else {
       const before: LiveState | undefined = state;
       if (before === undefined || brokenByEdit(before, entry.edit, (id) => !before.parts.has(id)) !== undefined)
-        return state;
+        return known;
       before.apply(entry.edit);
     }
     at += ENTRY_HEADER_BYTES + found.length;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { EhdbError, invalidOption, isEhdbError } from "@ehdb/contracts";
+import { EhdbError, invalidOption } from "@ehdb/contracts";
 import type { Host } from "@ehdb/host";
-import { copyJournal, openJournalReader, salvage } from "@ehdb/journal";
+import { copyJournal, openJournalReader } from "@ehdb/journal";
 import type { KeyRing } from "@ehdb/journal";
 import { diskError } from "../../manifest/disk-error.ts";
 import { assertOutside, resolveCareOptions } from "../care-options.ts";
@@ -12,7 +12,9 @@ import { makeStore, removeStore } from "../unfinished-store.ts";
 import { aroundUnreadable, UnreadablePlaces } from "../unreadable.ts";
 import { saveCommits } from "./commit-parts.ts";
 import type { SavedCommits } from "./commit-parts.ts";
-import { findParts } from "./find-parts.ts";
+import { findParts, isAllThere } from "./find-parts.ts";
+import { reckonJournal, salvageJournal } from "./journal-beside.ts";
+import type { CommitsBeside } from "./journal-beside.ts";
 import { readKnownStore } from "./known-store.ts";
 import type { StoreLoss } from "./loss.ts";
 import { NewStore } from "./new-store.ts";
@@ -91,14 +93,16 @@ export interface Salvaging {
 
 async function run(salvaging: Salvaging): Promise<SalvageStoreReport> {
   const { host, dir, directory, encryption, pace, segmentBytes } = salvaging;
-  const known = await readKnownStore(host, dir);
+  pace.begin(segmentBytes);
+  const salvaged = await salvageJournal(salvaging);
+  pace.end();
+  const known = await readKnownStore(host, dir, (state) => isAllThere(salvaging, state, salvaged));
   const store = new NewStore(salvaging, known);
   const found = await findParts(salvaging, known);
   store.damage.push(...found.unknown);
   store.found(found);
-  pace.begin(segmentBytes);
-  const journal = await salvageJournal(salvaging, store);
-  pace.end();
+  await reckonJournal(salvaging, store, salvaged);
+  const { journal } = salvaged;
   const { copied, rebuilt } = await saveParts(salvaging, store, found, journal);
   const saved = journal && (await commitsOf(salvaging, store, journal));
   await host.files.syncDirectory(join(directory, "parts"));
@@ -122,47 +126,6 @@ async function run(salvaging: Salvaging): Promise<SalvageStoreReport> {
     damage: store.damage,
     lost: store.lost,
   };
-}
-
-/** The whole commits of the journal, in one of its own beside the new store's. */
-export interface CommitsBeside {
-  readonly directory: string;
-  readonly first: number;
-  readonly last: number;
-  /** Whether it has all of them. */
-  readonly has: (first: number, last: number) => boolean;
-}
-
-async function salvageJournal(
-  { host, dir, directory, encryption }: Salvaging,
-  store: NewStore,
-): Promise<CommitsBeside | undefined> {
-  const from = join(dir, "journal");
-  const beside = join(directory, "salvaged");
-  const keys = encryption && { encryption };
-  try {
-    const { lost } = await salvage({ dir: from, to: beside, host, ...keys });
-    for (const { file, offset, reason, first, last } of lost) {
-      const place = { kind: "journal", file, offset, reason } as const;
-      store.damage.push({ ...place, firstRevision: first, lastRevision: last });
-      // What is in parts isn't lost with the journal.
-      if (last > store.sealedThrough)
-        store.lost.push({ ...place, firstRevision: Math.max(first, store.sealedThrough + 1), lastRevision: last });
-    }
-    const reader = await openJournalReader({ dir: beside, host, ...keys });
-    const { first, last } = reader;
-    await reader.close();
-    const has = (one: number, other: number): boolean =>
-      first <= one && other <= last && !lost.some((gap) => gap.first <= other && one <= gap.last);
-    return { directory: beside, first, last: Math.max(last, ...lost.map((gap) => gap.last)), has };
-  } catch (error) {
-    if (!isEhdbError(error, "NOT_FOUND", "CORRUPT")) throw error;
-    const reason = `nothing of the journal can be read: ${error.message}`;
-    const place = { kind: "journal", file: from, offset: 0, reason, firstRevision: store.sealedThrough + 1 } as const;
-    store.damage.push(place);
-    store.lost.push(place);
-    return undefined;
-  }
 }
 
 async function commitsOf(

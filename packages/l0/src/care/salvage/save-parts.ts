@@ -10,7 +10,8 @@ import { PartSource } from "./part-source.ts";
 import { rebuildMemory } from "./rebuild-memory.ts";
 import { rebuildPart } from "./rebuild-part.ts";
 import type { Hole, Rebuilt } from "./rebuild-part.ts";
-import type { CommitsBeside, Salvaging } from "./salvage-store.ts";
+import type { CommitsBeside } from "./journal-beside.ts";
+import type { Salvaging } from "./salvage-store.ts";
 
 /** Copies parts that are whole, and makes others of what is whole in those that aren't. */
 export async function saveParts(

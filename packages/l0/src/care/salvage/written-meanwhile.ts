@@ -6,10 +6,10 @@ import { readManifest } from "../../manifest/read-manifest.ts";
 import type { KnownStore } from "./known-store.ts";
 
 /** LOCKED when the manifest has changed since: what was found missing may only have been merged away. */
-export async function assertUnchanged(host: Host, dir: string, { isCertain, state }: KnownStore): Promise<void> {
-  if (!isCertain) return;
+export async function assertUnchanged(host: Host, dir: string, { edits }: KnownStore): Promise<void> {
+  if (edits === undefined) return;
   const now = await readManifest({ host, dir });
-  if (now.state.edits !== state?.edits) throw writtenMeanwhile(dir, now.file);
+  if (now.state.edits !== edits) throw writtenMeanwhile(dir, now.file);
 }
 
 /** Only a writer removes a file of a store: LOCKED for that; every other error as it is. */
