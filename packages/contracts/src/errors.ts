@@ -24,6 +24,7 @@ export type ErrorCode =
   | "INVALID_OPTION"
   | "IO_ERROR"
   | "KEY_MISSING"
+  | "LEASE_LOST"
   | "LOCKED"
   | "NOT_FOUND"
   | "NO_SPACE"
@@ -57,6 +58,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   INVALID_OPTION: "fix-the-call",
   IO_ERROR: "reopen",
   KEY_MISSING: "fix-the-call",
+  LEASE_LOST: "fix-the-call",
   LOCKED: "retry",
   NOT_FOUND: "fix-the-call",
   NO_SPACE: "retry",

@@ -54,5 +54,19 @@ export type {
   SubscribeOptions,
   Subscription,
 } from "./event-log.ts";
+export type {
+  ConsumerGroup,
+  Feed,
+  FeedCapability,
+  FeedMessage,
+  FeedSource,
+  FeedStart,
+  FetchOptions,
+  GroupInfo,
+  GroupOptions,
+  ParkedMessage,
+} from "./feed.ts";
+export { feedRules } from "./feed-rules/index.ts";
+export type { FeedRule, FeedSubject } from "./feed-rules/index.ts";
 export { eventLogRules } from "./event-log-rules/index.ts";
 export type { EventLogRule, EventLogSubject } from "./event-log-rules/index.ts";

@@ -93,7 +93,9 @@ describe("verifyStore", () => {
     // Without its last edit the manifest says what was sealed before.
     const inForce = (await manifestFiles(host)).at(-1) as string;
     await rewrite(host, inForce, (bytes) => bytes.subarray(0, bytes.length - 20));
-    expect((await verifyStore({ dir, host })).damage).toMatchObject([{ kind: "journal", firstRevision: 901 }]);
+    expect((await verifyStore({ dir, host })).damage).toMatchObject([
+      { kind: "manifest", file: inForce, firstRevision: 901, lastRevision: 1200 },
+    ]);
   });
 
   it("takes nothing for damage that a writer changes meanwhile", async () => {

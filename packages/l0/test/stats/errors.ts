@@ -249,6 +249,7 @@ export const withoutCase: Partial<Record<ErrorCode, string>> = {
   WRONG_KEY: "an open's",
   UNSUPPORTED_VERSION: "an open's",
   SEQUENCE_LOST: "an open's",
+  LEASE_LOST: "a feed's",
   KEY_MISSING: "an open's; a part or segment whose key is gone would give it as well",
   UNSUPPORTED: "of drivers that can less",
   FLUSH_TIMEOUT: "the engine asks for no limit",
