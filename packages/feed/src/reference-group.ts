@@ -33,7 +33,8 @@ import { Waiting } from "./waiting.ts";
 /** A message that isn't done with. */
 interface Out<R> {
   readonly sequence: number;
-  readonly key: string;
+  /** Of a message that is replayed it isn't known before it's read again. */
+  key: string;
   deliveries: number;
   /** The last one, as long as nothing has ended it. */
   delivery: Message<R> | undefined;
@@ -86,13 +87,21 @@ export class ReferenceGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
   async fetch(options: FetchOptions): Promise<readonly FeedMessage<R>[]> {
     const request = fetchRequest(options);
     const { clock, source } = this.#context;
+    // What happens while it looks is news, too.
+    let [changes, last] = [0, 0];
     return await fetchInTime(request, {
       clock,
-      fetch: () => this.#inLine(() => this.#fetch(request)),
+      fetch: () =>
+        this.#inLine(() => {
+          [changes, last] = [this.#waiting.changes, source.last];
+          return this.#fetch(request);
+        }),
       wait: (millis) => {
         const due = this.#nextDue() - clock.now();
-        const last = Math.max(this.#next - 1, source.last);
-        return this.#waiting.next(clock, Math.min(millis, due), request.signal, (stop) => source.news(last, stop));
+        const longest = Math.min(millis, due);
+        return this.#waiting.next({ clock, longest, changes, signal: request.signal }, (stop) =>
+          source.news(last, stop),
+        );
       },
     });
   }
@@ -251,12 +260,13 @@ export class ReferenceGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
     const there = await this.#recordsOfWaiting();
     const given = this.#deliverAgain(there, request);
     for (let isEnd = false; !isEnd;) {
+      const { last } = source;
       const records: R[] = [];
       for await (const batch of source.read(this.#next, readAtOnce)) records.push(...batch);
       // A fetch may have been overtaken by a delete or a close.
       this.#assertThere();
       isEnd = records.length < readAtOnce;
-      isEnd = !this.#deliverNew(records, isEnd ? source.last : 0, given, request) || isEnd;
+      isEnd = !this.#deliverNew(records, isEnd ? last : 0, given, request) || isEnd;
     }
     return given;
   }
@@ -267,10 +277,11 @@ export class ReferenceGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
     const now = this.#context.clock.now();
     const busy = new Set<string>();
     for (const out of [...this.#out.values()].toSorted((a, b) => a.sequence - b.sequence)) {
-      const isHeldUp = this.#isInOrder && busy.has(out.key);
-      busy.add(out.key);
-      if (out.dueAt > now || isHeldUp) continue;
       const record = there.get(out.sequence);
+      if (record !== undefined) out.key = this.#context.source.keyOf(record);
+      const isHeldUp = this.#isInOrder && busy.has(out.key);
+      if (record !== undefined || out.dueAt > now) busy.add(out.key);
+      if (out.dueAt > now || isHeldUp) continue;
       if (record === undefined) this.#out.delete(out.sequence);
       else if (this.#room(given, request) > 0) given.push(this.#deliver(out, record, request));
     }

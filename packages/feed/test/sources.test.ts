@@ -90,6 +90,32 @@ describe.each([
     await again.close();
   });
 
+  test("what comes while a fetch looks isn't passed over", async () => {
+    const host = machine({ seed: 1 });
+    const stage = await open(host);
+    await stage.append("a");
+    const source: FeedSource<unknown> = {
+      ...stage.source,
+      get last() {
+        return stage.source.last;
+      },
+      get first() {
+        return stage.source.first;
+      },
+      async *read(...call) {
+        yield* stage.source.read(...call);
+        if (stage.source.last < 3) await stage.append("b");
+      },
+    };
+    const feed = referenceFeed({ source, host });
+    const group = await feed.createGroup("g");
+    const fetched = async (): Promise<number[]> =>
+      (await group.fetch({ member: "m", waitSeconds: 60 })).map(({ sequence }) => sequence);
+    expect([await fetched(), await fetched(), await fetched()]).toEqual([[1], [2], [3]]);
+    await feed.close();
+    await stage.close();
+  });
+
   test("what was erased while it was out isn't delivered again", async () => {
     const host = machine({ seed: 1 });
     const stage = await open(host);

@@ -110,6 +110,18 @@ export const fetchingRules: readonly FeedRule[] = [
     same("one that is parked doesn't", await fetched(group), [6]);
   }),
 
+  claim("in order of keys, one that is replayed holds up its own key and no other", async (subject) => {
+    const group = await subject.feed.createGroup("g", { order: "key", maxDeliver: 1 });
+    for (const key of ["a", "b"]) await subject.append({ subject: "s", key });
+    for (const message of await group.fetch({ member: "m" })) await message.park("no");
+    await subject.append({ subject: "s", key: "a" });
+    await group.replay();
+    const again = await group.fetch({ member: "m" });
+    same("one of each key", sequences(again), [1, 2]);
+    await again[0]?.ack();
+    same("then the next", await fetched(group), [3]);
+  }),
+
   claim("a feed can be read without a group", async (subject) => {
     await subject.append({ subject: "a" }, { subject: "b.c" }, { subject: "b.d" }, { subject: "b.e" });
     const read = async (...options: Parameters<typeof subject.feed.read>): Promise<number[]> => {
