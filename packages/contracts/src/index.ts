@@ -54,6 +54,7 @@ export type {
   SubscribeOptions,
   Subscription,
 } from "./event-log.ts";
+export type { FeedState, FeedStateChange, FeedStateEntry } from "./feed-state.ts";
 export type {
   ConsumerGroup,
   Feed,

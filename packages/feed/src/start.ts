@@ -29,3 +29,8 @@ export function compacted(sequence: number, first: number): EhdbError {
   const message = `sequence ${sequence} is gone from the source, whose first one is ${first}. Begin there: seek("first")`;
   return new EhdbError("COMPACTED", message, { sequence, first });
 }
+
+/** The end is where it was when it was asked for. */
+export function asOfNow<R>(start: FeedStart, { last }: FeedSource<R>): FeedStart {
+  return start === "end" ? { sequence: last + 1, clamp: true } : start;
+}

@@ -1,0 +1,215 @@
+import type { FeedSource } from "@ehdb/contracts";
+import type { FetchRequest } from "./call-options.ts";
+import { Delivery } from "./delivery.ts";
+import type { Deliveries } from "./delivery.ts";
+import type { GroupContents } from "./group-contents.ts";
+import type { PendingMessage } from "./pending-message.ts";
+import { ReadAhead, recordsAt } from "./read-ahead.ts";
+import { assertGroupContinues } from "./continues.ts";
+import { compacted } from "./start.ts";
+import { subjectFilter } from "./subjects.ts";
+
+/** A record that is wanted, and wasn't delivered yet. */
+interface New<R> {
+  readonly record: R;
+  readonly sequence: number;
+  readonly key: string | undefined;
+}
+
+/** What was read for a fetch: nothing has been lent yet. */
+interface Found<R> {
+  readonly again: readonly { readonly message: PendingMessage; readonly record: R | undefined }[];
+  readonly fresh: readonly New<R>[];
+  /** Where a group is that has seen all of that. */
+  readonly next: number;
+}
+
+/** Lends messages: first all that is needed is read, then it's lent in one step, so an error on the way lends nothing. One fetch at a time. */
+export class Fetching<R> {
+  readonly #contents: GroupContents<R>;
+  readonly #deliveries: Deliveries<R>;
+  readonly #source: FeedSource<R>;
+  readonly #ahead: ReadAhead<R>;
+  /** Until the first leases are durable. */
+  #isFirst = true;
+  #wants = subjectFilter(undefined);
+  #subjects: readonly string[] | undefined;
+
+  constructor(contents: GroupContents<R>, deliveries: Deliveries<R>) {
+    this.#contents = contents;
+    this.#deliveries = deliveries;
+    this.#source = contents.context.source;
+    this.#ahead = new ReadAhead(this.#source, contents.context.clock);
+  }
+
+  /** What can be lent now. */
+  async fetch(request: FetchRequest, assertThere: () => void): Promise<Delivery<R>[]> {
+    const contents = this.#contents;
+    const { epoch, first } = this.#source;
+    if (first > contents.next) throw compacted(contents.next, first);
+    if (epoch !== contents.epoch)
+      await assertGroupContinues(this.#source, contents.name, contents.next - 1, contents.epoch);
+    if (contents.mustSave) await contents.save();
+    if (contents.unkeyed.length > 0) await this.readKeys();
+    contents.lapse();
+    const again = contents.isPaused || !contents.pending.hasReady ? [] : await this.#readAgain(request);
+    try {
+      const found = { again, ...(await this.#lookAhead(request, again.length)) };
+      // A fetch may have been overtaken by a delete.
+      assertThere();
+      contents.epoch = epoch;
+      const lent = this.#lend(found, request);
+      if (lent.length > 0) await this.#save(lent, again.length > 0);
+      return lent;
+    } finally {
+      for (const { message } of again) contents.pending.putBack(message);
+    }
+  }
+
+  /** Finds the keys of messages that must keep their order. What is gone has none. */
+  async readKeys(): Promise<void> {
+    const contents = this.#contents;
+    const messages = contents.unkeyed.toSorted((a, b) => a.sequence - b.sequence);
+    const records = await recordsAt(
+      this.#source,
+      messages.map(({ sequence }) => sequence),
+    );
+    contents.unkeyed = [];
+    for (const message of messages) {
+      const record = records.get(message.sequence);
+      if (message.state !== "done" && record !== undefined)
+        contents.pending.setKey(message, this.#source.keyOf(record));
+    }
+  }
+
+  /** Those that wait to be delivered again: they count as out until it's lent, or put back. */
+  async #readAgain(request: FetchRequest): Promise<Found<R>["again"]> {
+    const { pending, settings } = this.#contents;
+    const again: { message: PendingMessage; record: R | undefined }[] = [];
+    try {
+      for (;;) {
+        const there = again.filter(({ record }) => record !== undefined).length;
+        const room = Math.min(request.limit - there, settings.maxInFlight - pending.leased - there);
+        const taken = pending.takeReady(Math.max(0, room));
+        if (taken.length === 0) return again;
+        for (const message of taken) again.push({ message, record: undefined });
+        const records = await recordsAt(
+          this.#source,
+          taken.map(({ sequence }) => sequence),
+        );
+        for (const one of again) one.record ??= records.get(one.message.sequence);
+      }
+    } catch (error) {
+      for (const { message } of again) pending.putBack(message);
+      throw error;
+    }
+  }
+
+  /** New ones, as far as they can be lent. */
+  async #lookAhead(request: FetchRequest, again: number): Promise<Omit<Found<R>, "again">> {
+    const { pending, settings, isInOrder, isPaused, next: begin } = this.#contents;
+    const fresh: New<R>[] = [];
+    const keys = new Set<string>();
+    let [next, deliverable] = [begin, again];
+    const hasRoom = (): boolean =>
+      !isPaused && deliverable < request.limit && pending.size + fresh.length < settings.maxInFlight;
+    this.#refresh();
+    while (hasRoom()) {
+      const record = this.#ahead.next(next);
+      if (record === undefined) {
+        const { last } = this.#source;
+        if (await this.#ahead.read(next, request.limit)) continue;
+        // What isn't there any more at the end was seen, too.
+        next = Math.max(next, last + 1);
+        break;
+      }
+      const sequence = this.#source.sequenceOf(record);
+      next = sequence + 1;
+      if (!this.#isWanted(record, sequence)) continue;
+      const key = isInOrder ? this.#source.keyOf(record) : undefined;
+      fresh.push({ record, sequence, key });
+      if (key !== undefined && (pending.isBehindAnother(key) || keys.has(key))) continue;
+      if (key !== undefined) keys.add(key);
+      deliverable++;
+    }
+    return { fresh, next };
+  }
+
+  #refresh(): void {
+    this.#ahead.refresh();
+    const { subjects } = this.#contents.settings;
+    if (subjects === this.#subjects) return;
+    this.#subjects = subjects;
+    this.#wants = subjectFilter(subjects);
+  }
+
+  /** What is parked, is pending or was acknowledged by a commit isn't delivered by going over it. */
+  #isWanted(record: R, sequence: number): boolean {
+    const { lot, pending, records } = this.#contents;
+    if (lot.size > 0 && lot.get(sequence) !== undefined) return false;
+    if (pending.replayed.size > 0 && pending.replayed.has(sequence)) return false;
+    if (records.acknowledgedAhead.size > 0 && records.acknowledgedAhead.has(sequence)) return false;
+    return this.#subjects === undefined || this.#wants(this.#source.subjectOf(record));
+  }
+
+  #lend({ again, fresh, next }: Found<R>, { member, leaseMillis, limit }: FetchRequest): Delivery<R>[] {
+    const contents = this.#contents;
+    const { pending, settings, context } = contents;
+    const dueAt = context.clock.now() + (leaseMillis ?? settings.leaseSeconds * 1000);
+    const lent: Delivery<R>[] = [];
+    for (const { message, record } of again) {
+      // It was acknowledged, or given back, while it was read.
+      if (message.state !== "reading") continue;
+      if (record === undefined) {
+        contents.remove(message);
+        continue;
+      }
+      contents.lease(message, member, dueAt);
+      lent.push(new Delivery(this.#deliveries, record, message));
+    }
+    let seen = next;
+    for (const { record, sequence, key } of fresh) {
+      if (lent.length >= limit || pending.size >= settings.maxInFlight) {
+        seen = sequence;
+        break;
+      }
+      const message = contents.addNew(sequence, key);
+      if (key !== undefined && pending.isBehindAnother(key)) pending.add(message);
+      else {
+        pending.addLeased(message, member, dueAt);
+        lent.push(new Delivery(this.#deliveries, record, message));
+      }
+    }
+    this.#goOnTo(seen);
+    return lent;
+  }
+
+  #goOnTo(next: number): void {
+    const contents = this.#contents;
+    if (contents.next === next) return;
+    contents.next = next;
+    const { records } = contents;
+    records.touchHead();
+    for (const sequence of records.acknowledgedAhead) {
+      if (sequence >= next) continue;
+      records.acknowledgedAhead.delete(sequence);
+      records.dropMark(sequence);
+    }
+  }
+
+  /**
+   * Nobody waits for the leases of new messages: a crash takes them back with whoever held them. But what takes its process down each time must be counted: what was delivered
+   * before waits until that is durable, and so do the first ones after an open.
+   */
+  async #save(lent: readonly Delivery<R>[], isAgain: boolean): Promise<void> {
+    const saved = this.#contents.save();
+    if (!isAgain && !this.#isFirst) return;
+    try {
+      await saved;
+      this.#isFirst = false;
+    } catch (error) {
+      for (const { message } of lent) this.#contents.takeBack(message);
+      throw error;
+    }
+  }
+}
