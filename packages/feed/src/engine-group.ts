@@ -74,6 +74,10 @@ export class EngineGroup<R> extends DurableGroup<R> implements EngineConsumerGro
     }
   }
 
+  protected override get isSettled(): boolean {
+    return this.#doubts.length === 0;
+  }
+
   protected override async beforeFetch(): Promise<void> {
     await this.#resolveDoubts();
   }

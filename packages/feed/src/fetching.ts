@@ -4,24 +4,15 @@ import { Delivery } from "./delivery.ts";
 import type { Deliveries } from "./delivery.ts";
 import type { GroupContents } from "./group-contents.ts";
 import type { PendingMessage } from "./pending-message.ts";
+import { LookAhead } from "./look-ahead.ts";
 import { ReadAhead, recordsAt } from "./read-ahead.ts";
 import { assertGroupContinues } from "./continues.ts";
 import { compacted } from "./start.ts";
-import { subjectFilter } from "./subjects.ts";
 
-/** A record that is wanted, and wasn't delivered yet. */
-interface New<R> {
-  readonly record: R;
-  readonly sequence: number;
-  readonly key: string | undefined;
-}
-
-/** What was read for a fetch: nothing has been lent yet. */
-interface Found<R> {
-  readonly again: readonly { readonly message: PendingMessage; readonly record: R | undefined }[];
-  readonly fresh: readonly New<R>[];
-  /** Where a group is that has seen all of that. */
-  readonly next: number;
+/** A message that waited to be delivered again, and its record, if that is there still. */
+interface Again<R> {
+  readonly message: PendingMessage;
+  record: R | undefined;
 }
 
 /** Lends messages: first all that is needed is read, then it's lent in one step, so an error on the way lends nothing. One fetch at a time. */
@@ -32,14 +23,28 @@ export class Fetching<R> {
   readonly #ahead: ReadAhead<R>;
   /** Until the first leases are durable. */
   #isFirst = true;
-  #wants = subjectFilter(undefined);
-  #subjects: readonly string[] | undefined;
 
   constructor(contents: GroupContents<R>, deliveries: Deliveries<R>) {
     this.#contents = contents;
     this.#deliveries = deliveries;
     this.#source = contents.context.source;
     this.#ahead = new ReadAhead(this.#source, contents.context.clock);
+  }
+
+  /** What can be lent now, when nothing needs to be waited for. */
+  fetchAtOnce(request: FetchRequest): Delivery<R>[] | undefined {
+    const contents = this.#contents;
+    const { epoch, first } = this.#source;
+    if (this.#isFirst || first > contents.next || epoch !== contents.epoch) return undefined;
+    if (contents.isPaused || contents.mustSave || contents.unkeyed.length > 0) return undefined;
+    contents.lapse();
+    this.#ahead.refresh();
+    if (contents.pending.hasReady || !this.#ahead.hasMore(contents.next, request.limit)) return undefined;
+    const look = new LookAhead(contents, this.#ahead, request.limit);
+    if (!look.go()) return undefined;
+    const lent = this.#lend([], look, request);
+    if (lent.length > 0) void contents.save();
+    return lent;
   }
 
   /** What can be lent now. */
@@ -54,11 +59,11 @@ export class Fetching<R> {
     contents.lapse();
     const again = contents.isPaused || !contents.pending.hasReady ? [] : await this.#readAgain(request);
     try {
-      const found = { again, ...(await this.#lookAhead(request, again.length)) };
+      const look = await this.#lookAhead(request, again.filter(({ record }) => record !== undefined).length);
       // A fetch may have been overtaken by a delete.
       assertThere();
       contents.epoch = epoch;
-      const lent = this.#lend(found, request);
+      const lent = this.#lend(again, look, request);
       if (lent.length > 0) await this.#save(lent, again.length > 0);
       return lent;
     } finally {
@@ -83,9 +88,9 @@ export class Fetching<R> {
   }
 
   /** Those that wait to be delivered again: they count as out until it's lent, or put back. */
-  async #readAgain(request: FetchRequest): Promise<Found<R>["again"]> {
+  async #readAgain(request: FetchRequest): Promise<readonly Again<R>[]> {
     const { pending, settings } = this.#contents;
-    const again: { message: PendingMessage; record: R | undefined }[] = [];
+    const again: Again<R>[] = [];
     try {
       for (;;) {
         const there = again.filter(({ record }) => record !== undefined).length;
@@ -106,53 +111,18 @@ export class Fetching<R> {
   }
 
   /** New ones, as far as they can be lent. */
-  async #lookAhead(request: FetchRequest, again: number): Promise<Omit<Found<R>, "again">> {
-    const { pending, settings, isInOrder, isPaused, next: begin } = this.#contents;
-    const fresh: New<R>[] = [];
-    const keys = new Set<string>();
-    let [next, deliverable] = [begin, again];
-    const hasRoom = (): boolean =>
-      !isPaused && deliverable < request.limit && pending.size + fresh.length < settings.maxInFlight;
-    this.#refresh();
-    while (hasRoom()) {
-      const record = this.#ahead.next(next);
-      if (record === undefined) {
-        const { last } = this.#source;
-        if (await this.#ahead.read(next, request.limit)) continue;
-        // What isn't there any more at the end was seen, too.
-        next = Math.max(next, last + 1);
-        break;
-      }
-      const sequence = this.#source.sequenceOf(record);
-      next = sequence + 1;
-      if (!this.#isWanted(record, sequence)) continue;
-      const key = isInOrder ? this.#source.keyOf(record) : undefined;
-      fresh.push({ record, sequence, key });
-      if (key !== undefined && (pending.isBehindAnother(key) || keys.has(key))) continue;
-      if (key !== undefined) keys.add(key);
-      deliverable++;
-    }
-    return { fresh, next };
-  }
-
-  #refresh(): void {
+  async #lookAhead(request: FetchRequest, again: number): Promise<LookAhead<R>> {
     this.#ahead.refresh();
-    const { subjects } = this.#contents.settings;
-    if (subjects === this.#subjects) return;
-    this.#subjects = subjects;
-    this.#wants = subjectFilter(subjects);
+    const look = new LookAhead(this.#contents, this.#ahead, request.limit - again);
+    while (!look.go()) await look.read();
+    return look;
   }
 
-  /** What is parked, is pending or was acknowledged by a commit isn't delivered by going over it. */
-  #isWanted(record: R, sequence: number): boolean {
-    const { lot, pending, records } = this.#contents;
-    if (lot.size > 0 && lot.get(sequence) !== undefined) return false;
-    if (pending.replayed.size > 0 && pending.replayed.has(sequence)) return false;
-    if (records.acknowledgedAhead.size > 0 && records.acknowledgedAhead.has(sequence)) return false;
-    return this.#subjects === undefined || this.#wants(this.#source.subjectOf(record));
-  }
-
-  #lend({ again, fresh, next }: Found<R>, { member, leaseMillis, limit }: FetchRequest): Delivery<R>[] {
+  #lend(
+    again: readonly Again<R>[],
+    { fresh, next }: LookAhead<R>,
+    { member, leaseMillis, limit }: FetchRequest,
+  ): Delivery<R>[] {
     const contents = this.#contents;
     const { pending, settings, context } = contents;
     const dueAt = context.clock.now() + (leaseMillis ?? settings.leaseSeconds * 1000);

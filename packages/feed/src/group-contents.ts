@@ -7,6 +7,8 @@ import { ParkingLot } from "./parking-lot.ts";
 import { PendingMessage } from "./pending-message.ts";
 import { PendingMessages } from "./pending-messages.ts";
 import { Saver } from "./saver.ts";
+import { subjectFilter } from "./subjects.ts";
+import type { SubjectFilter } from "./subjects.ts";
 import { Waiting } from "./waiting.ts";
 
 export interface GroupContext<R> {
@@ -30,7 +32,9 @@ export class GroupContents<R> {
   readonly records: GroupRecords;
   readonly waiting: Waiting = new Waiting();
   readonly #saver: Saver;
-  settings: GroupSettings;
+  #settings: GroupSettings;
+  /** What its filter wants; without one everything. */
+  wants: SubjectFilter | undefined;
   isPaused: boolean;
   next: number;
   epoch: number;
@@ -45,7 +49,8 @@ export class GroupContents<R> {
     this.context = context;
     this.id = id;
     this.name = head.name;
-    this.settings = head.settings;
+    this.#settings = head.settings;
+    this.wants = wantedBy(head.settings);
     this.isPaused = head.isPaused;
     this.next = head.next;
     this.epoch = head.epoch;
@@ -54,6 +59,15 @@ export class GroupContents<R> {
     const { pending, lot } = this;
     this.records = new GroupRecords({ id, head: () => this.#head, pending, lot });
     this.#saver = new Saver(context.state, () => this.records.take());
+  }
+
+  get settings(): GroupSettings {
+    return this.#settings;
+  }
+
+  set settings(settings: GroupSettings) {
+    this.#settings = settings;
+    this.wants = wantedBy(settings);
   }
 
   get isInOrder(): boolean {
@@ -210,4 +224,8 @@ export class GroupContents<R> {
     const { name, settings, isPaused, next, epoch, generation } = this;
     return { name, settings, isPaused, next, epoch, generation };
   }
+}
+
+function wantedBy({ subjects }: GroupSettings): SubjectFilter | undefined {
+  return subjects && subjectFilter(subjects);
 }

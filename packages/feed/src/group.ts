@@ -1,4 +1,4 @@
-import { EhdbError, invalidArgument } from "@ehdb/contracts";
+import { EhdbError, invalidArgument, throwIfAborted } from "@ehdb/contracts";
 import type {
   ConsumerGroup,
   FeedMessage,
@@ -21,6 +21,7 @@ import {
   startOf,
   updatedSettings,
 } from "./call-options.ts";
+import type { FetchRequest } from "./call-options.ts";
 import { Delivery } from "./delivery.ts";
 import type { Deliveries } from "./delivery.ts";
 import { fetchInTime } from "./fetch-in-time.ts";
@@ -38,6 +39,8 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
   readonly #fetching: Fetching<R>;
   /** Fetches, seeks and updates, one after the other. */
   #line: Promise<unknown> = Promise.resolve();
+  /** Those that aren't over. */
+  #lined = 0;
 
   constructor(contents: GroupContents<R>) {
     this.contents = contents;
@@ -52,28 +55,16 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
     return this.contents.context.source;
   }
 
-  async fetch(options: FetchOptions): Promise<readonly FeedMessage<R>[]> {
-    this.assertThere();
-    const request = fetchRequest(options);
-    const { clock } = this.contents.context;
-    const { waiting, pending } = this.contents;
-    // What happens while it looks is news, too.
-    let [changes, last] = [0, 0];
-    return await fetchInTime(request, {
-      clock,
-      fetch: () =>
-        this.inLine(async () => {
-          [changes, last] = [waiting.changes, this.source.last];
-          await this.beforeFetch();
-          return await this.#fetching.fetch(request, () => this.#assertNotDeleted());
-        }),
-      wait: async (millis) => {
-        this.assertThere();
-        const longest = Math.min(millis, pending.nextDue - clock.now());
-        await waiting.next({ clock, longest, changes, signal: request.signal }, (stop) => this.source.news(last, stop));
-        this.assertThere();
-      },
-    });
+  fetch(options: FetchOptions): Promise<readonly FeedMessage<R>[]> {
+    try {
+      this.assertThere();
+      const request = fetchRequest(options);
+      throwIfAborted(request.signal, "fetch()");
+      const lent = this.#lined === 0 && this.isSettled ? this.#fetching.fetchAtOnce(request) : undefined;
+      return lent === undefined ? this.#fetchInTime(request) : Promise.resolve(lent);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async ack(messages: readonly FeedMessage<R>[]): Promise<void> {
@@ -256,16 +247,45 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
   }
 
   protected inLine<T>(work: () => Promise<T>): Promise<T> {
+    this.#lined++;
     const run = this.#line.then(work, work);
-    this.#line = run.catch(() => undefined);
+    const over = (): void => void this.#lined--;
+    this.#line = run.then(over, over);
     return run;
   }
 
-  /** What must be known before messages are lent. */
+  /** Nothing must be found out before messages are lent. */
+  protected get isSettled(): boolean {
+    return true;
+  }
+
+  /** Finds it out. */
   protected async beforeFetch(): Promise<void> {}
 
   /** What must be over before the group is moved. */
   protected async beforeMove(): Promise<void> {}
+
+  async #fetchInTime(request: FetchRequest): Promise<readonly FeedMessage<R>[]> {
+    const { clock } = this.contents.context;
+    const { waiting, pending } = this.contents;
+    // What happens while it looks is news, too.
+    let [changes, last] = [0, 0];
+    return await fetchInTime(request, {
+      clock,
+      fetch: () =>
+        this.inLine(async () => {
+          [changes, last] = [waiting.changes, this.source.last];
+          await this.beforeFetch();
+          return await this.#fetching.fetch(request, () => this.#assertNotDeleted());
+        }),
+      wait: async (millis) => {
+        this.assertThere();
+        const longest = Math.min(millis, pending.nextDue - clock.now());
+        await waiting.next({ clock, longest, changes, signal: request.signal }, (stop) => this.source.news(last, stop));
+        this.assertThere();
+      },
+    });
+  }
 
   #acknowledge(delivery: Delivery<R>): void {
     if (delivery.isAcknowledged) return;

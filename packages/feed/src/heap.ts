@@ -1,10 +1,12 @@
 /** What a heap holds: it knows its place in it. */
-export interface HeapItem {
+export interface HeapItem<T extends HeapItem<T>> {
+  /** The heap that has it. */
+  heap: Heap<T> | undefined;
   heapPlace: number;
 }
 
 /** A binary heap whose items can be taken from the middle: adding and taking cost the logarithm of the size. */
-export class Heap<T extends HeapItem> {
+export class Heap<T extends HeapItem<T>> {
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
 
@@ -20,11 +22,8 @@ export class Heap<T extends HeapItem> {
     return this.#items[0];
   }
 
-  has(item: T): boolean {
-    return this.#items[item.heapPlace] === item;
-  }
-
   add(item: T): void {
+    item.heap = this;
     item.heapPlace = this.#items.length;
     this.#items.push(item);
     this.#rise(item);
@@ -32,6 +31,7 @@ export class Heap<T extends HeapItem> {
 
   /** Only of an item that it has. */
   remove(item: T): void {
+    item.heap = undefined;
     const last = this.#items.pop() as T;
     if (last === item) return;
     last.heapPlace = item.heapPlace;

@@ -1,4 +1,4 @@
-import type { HeapItem } from "./heap.ts";
+import type { Heap, HeapItem } from "./heap.ts";
 import type { Page } from "./pages.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { Page } from "./pages.ts";
 export type PendingState = "leased" | "waiting" | "reading" | "committing" | "done";
 
 /** A message that was delivered, or passed over to wait for its turn, and isn't done with. */
-export class PendingMessage implements HeapItem {
+export class PendingMessage implements HeapItem<PendingMessage> {
   readonly sequence: number;
   /** Where it's kept; without a page it was replayed, and is kept by itself. */
   readonly page: Page | undefined;
@@ -23,6 +23,7 @@ export class PendingMessage implements HeapItem {
   member = "";
   /** When the lease is over, or the delay; 0: it's over. */
   dueAt = 0;
+  heap: Heap<PendingMessage> | undefined = undefined;
   heapPlace = -1;
   pagePlace = -1;
 

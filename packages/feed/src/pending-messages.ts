@@ -181,8 +181,7 @@ export class PendingMessages {
 
   /** Puts it where it belongs. */
   #arrange(message: PendingMessage): void {
-    if (this.#due.has(message)) this.#due.remove(message);
-    else if (this.#ready.has(message)) this.#ready.remove(message);
+    message.heap?.remove(message);
     if (message.state === "leased") this.#due.add(message);
     else if (message.state === "waiting" && !this.#isHeldBack(message))
       (message.dueAt > 0 ? this.#due : this.#ready).add(message);

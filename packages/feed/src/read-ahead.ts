@@ -1,36 +1,44 @@
 import { isEhdbError } from "@ehdb/contracts";
 import type { FeedSource } from "@ehdb/contracts";
-import type { Clock } from "@ehdb/host";
+import type { Clock, Timer } from "@ehdb/host";
 
-/** What was read too long ago is read again: some of it may have been erased meanwhile. */
+/** What was read so long ago is read again: some of it may have been erased meanwhile, and a read holds what it reads from. */
 const keptMillis = 100;
-const leastAtOnce = 1_024;
+const readAtOnce = 16_384;
 /** Records so near to each other are read in one go. */
 const nearSequences = 16;
 
-/** New records of a source, read a batch at a time. What nobody has taken of one is kept for a moment. */
+/** A read that is under way: its next batch is asked for before it's needed. */
+interface Read<R> {
+  readonly batches: AsyncIterator<readonly R[]>;
+  readonly epoch: number;
+  /** When it's let go. */
+  timer: Timer;
+  coming: Promise<IteratorResult<readonly R[]>>;
+  /** Where the next batch goes on. */
+  next: number;
+}
+
+/** New records of a source, read a batch at a time. What nobody has taken is kept for a moment. */
 export class ReadAhead<R> {
   readonly #source: FeedSource<R>;
   readonly #clock: Clock;
+  #read: Read<R> | undefined;
   #records: readonly R[] = [];
   /** Of the record that was looked at last. */
   #place = 0;
   /** All that lies from here on, up to the last of the records, is among them. */
   #from = 0;
-  #readAt = 0;
-  #epoch = 0;
+  #isReading = false;
 
   constructor(source: FeedSource<R>, clock: Clock) {
     this.#source = source;
     this.#clock = clock;
   }
 
-  /** Forgets what is too old, or of before a recovery. */
+  /** Forgets what was read before a recovery. */
   refresh(): void {
-    if (this.#records.length === 0) return;
-    if (this.#epoch === this.#source.epoch && this.#clock.monotonic() - this.#readAt <= keptMillis) return;
-    this.#records = [];
-    this.#place = 0;
+    if (this.#read !== undefined && this.#read.epoch !== this.#source.epoch) this.#forget();
   }
 
   /** The first record from a sequence on, if it's at hand. */
@@ -41,17 +49,68 @@ export class ReadAhead<R> {
     return this.#records[this.#place];
   }
 
-  /** Reads some from a sequence on. False at the end. */
+  /** Whether there are so many from a sequence on at hand. */
+  hasMore(from: number, count: number): boolean {
+    return this.next(from) !== undefined && this.#records.length - this.#place >= count;
+  }
+
+  /** Reads so many from a sequence on, or more, or all there are. False at the end. */
   async read(from: number, wanted: number): Promise<boolean> {
-    const { epoch } = this.#source;
     let found: readonly R[] = [];
-    for await (const records of this.#source.read(from, Math.max(wanted, leastAtOnce))) {
-      found = records;
-      break;
+    this.#isReading = true;
+    try {
+      for (let next = from; found.length < wanted;) {
+        const records = await this.#batch(next);
+        if (records === undefined) break;
+        next = this.#source.sequenceOf(records.at(-1) as R) + 1;
+        found = found.length === 0 ? records : [...found, ...records];
+      }
+    } finally {
+      this.#isReading = false;
     }
     [this.#records, this.#place, this.#from] = [found, 0, from];
-    [this.#epoch, this.#readAt] = [epoch, this.#clock.monotonic()];
     return found.length > 0;
+  }
+
+  /** From a sequence on; nothing at the end. */
+  async #batch(from: number): Promise<readonly R[] | undefined> {
+    if (this.#read?.next === from) {
+      const records = await this.#nextOf(this.#read).catch(() => undefined);
+      // It has come to its end, or was let go: another one tells.
+      if (records !== undefined) return records;
+    }
+    this.#forget();
+    this.#read = this.#begin(from);
+    return await this.#nextOf(this.#read);
+  }
+
+  #begin(from: number): Read<R> {
+    const batches = this.#source.read(from, readAtOnce)[Symbol.asyncIterator]();
+    return { batches, timer: this.#timer(), epoch: this.#source.epoch, coming: batches.next(), next: from };
+  }
+
+  #timer(): Timer {
+    return this.#clock.timer(keptMillis, () => {
+      if (this.#isReading && this.#read !== undefined) this.#read.timer = this.#timer();
+      else this.#forget();
+    });
+  }
+
+  async #nextOf(read: Read<R>): Promise<readonly R[] | undefined> {
+    const result = await read.coming;
+    if (result.done === true) return undefined;
+    read.next = this.#source.sequenceOf(result.value.at(-1) as R) + 1;
+    read.coming = read.batches.next();
+    // Whoever needs it meets what was wrong.
+    read.coming.catch(() => undefined);
+    return result.value;
+  }
+
+  #forget(): void {
+    const read = this.#read;
+    [this.#read, this.#records, this.#place] = [undefined, [], 0];
+    read?.timer.cancel();
+    void read?.batches.return?.().catch(() => undefined);
   }
 
   #sequenceAt(place: number): number {

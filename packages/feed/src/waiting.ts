@@ -17,6 +17,7 @@ export class Waiting {
   /** Everybody looks again. */
   tell(): void {
     this.changes++;
+    if (this.#wakers.size === 0) return;
     const wakers = [...this.#wakers];
     this.#wakers.clear();
     for (const wake of wakers) wake();
