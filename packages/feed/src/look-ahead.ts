@@ -31,14 +31,16 @@ export class LookAhead<R> {
   /** Looks at what is at hand. False when more must be read. */
   go(): boolean {
     const { source } = this.#contents.context;
-    while (this.#hasRoom) {
-      const record = this.#ahead.next(this.next);
-      if (record === undefined) return this.#isEnd;
+    const { records } = this.#ahead;
+    let place = this.#ahead.placeOf(this.next);
+    for (; place < records.length && this.#hasRoom; place++) {
+      const record = records[place] as R;
       const sequence = source.sequenceOf(record);
       if (this.#isWanted(record, sequence)) this.#add(record, sequence);
       this.next = sequence + 1;
     }
-    return true;
+    this.#ahead.expect(place);
+    return this.#isEnd || !this.#hasRoom;
   }
 
   async read(): Promise<void> {

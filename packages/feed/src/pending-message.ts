@@ -1,3 +1,4 @@
+import type { DueTime } from "./due-times.ts";
 import type { Heap, HeapItem } from "./heap.ts";
 import type { Page } from "./pages.ts";
 
@@ -23,6 +24,7 @@ export class PendingMessage implements HeapItem<PendingMessage> {
   member = "";
   /** When the lease is over, or the delay; 0: it's over. */
   dueAt = 0;
+  due: DueTime | undefined = undefined;
   heap: Heap<PendingMessage> | undefined = undefined;
   heapPlace = -1;
   pagePlace = -1;

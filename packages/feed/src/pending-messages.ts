@@ -1,3 +1,4 @@
+import { DueTimes } from "./due-times.ts";
 import { Heap } from "./heap.ts";
 import type { PendingMessage } from "./pending-message.ts";
 import { SequenceQueue } from "./sequence-queue.ts";
@@ -16,8 +17,8 @@ interface KeyOrder {
  * key goes before it.
  */
 export class PendingMessages {
-  readonly #due = new Heap<PendingMessage>((a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && isEarlier(a, b)));
-  readonly #ready = new Heap<PendingMessage>(isEarlier);
+  readonly #due = new DueTimes();
+  readonly #ready = new Heap<PendingMessage>((a, b) => a.sequence < b.sequence);
   /** Those that weren't replayed. */
   readonly #line = new SequenceQueue();
   readonly #keys = new Map<string, KeyOrder>();
@@ -42,7 +43,7 @@ export class PendingMessages {
 
   /** When the next lease or delay is over: Infinity for never. */
   get nextDue(): number {
-    return this.#due.first?.dueAt ?? Infinity;
+    return this.#due.next;
   }
 
   get hasReady(): boolean {
@@ -150,9 +151,10 @@ export class PendingMessages {
 
   /** Lets go of what is due. Of leases that are over `mayGoOn` tells whether it's delivered again; the others are done. */
   lapse(now: number, mayGoOn: (message: PendingMessage) => boolean): void {
-    for (let next = this.#due.first; next !== undefined && next.dueAt <= now; next = this.#due.first) {
-      if (next.state === "leased" && !mayGoOn(next)) this.done(next);
-      else this.#lapse(next);
+    if (this.#due.next > now) return;
+    for (const message of this.#due.takeDue(now)) {
+      if (message.state === "leased" && !mayGoOn(message)) this.done(message);
+      else this.#lapse(message);
     }
   }
 
@@ -181,10 +183,12 @@ export class PendingMessages {
 
   /** Puts it where it belongs. */
   #arrange(message: PendingMessage): void {
+    if (message.due !== undefined) this.#due.remove(message);
     message.heap?.remove(message);
     if (message.state === "leased") this.#due.add(message);
-    else if (message.state === "waiting" && !this.#isHeldBack(message))
-      (message.dueAt > 0 ? this.#due : this.#ready).add(message);
+    else if (message.state !== "waiting" || this.#isHeldBack(message)) return;
+    else if (message.dueAt > 0) this.#due.add(message);
+    else this.#ready.add(message);
   }
 
   #isHeldBack(message: PendingMessage): boolean {
@@ -216,10 +220,6 @@ export class PendingMessages {
   #orderOf({ key }: PendingMessage): KeyOrder | undefined {
     return key === undefined ? undefined : this.#keys.get(key);
   }
-}
-
-function isEarlier(a: PendingMessage, b: PendingMessage): boolean {
-  return a.sequence < b.sequence;
 }
 
 const isLeased = (state: PendingMessage["state"]): boolean => state === "leased" || state === "committing";

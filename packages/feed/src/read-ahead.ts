@@ -25,7 +25,7 @@ export class ReadAhead<R> {
   readonly #clock: Clock;
   #read: Read<R> | undefined;
   #records: readonly R[] = [];
-  /** Of the record that was looked at last. */
+  /** Of a record near to which the next one is looked for. */
   #place = 0;
   /** All that lies from here on, up to the last of the records, is among them. */
   #from = 0;
@@ -41,17 +41,27 @@ export class ReadAhead<R> {
     if (this.#read !== undefined && this.#read.epoch !== this.#source.epoch) this.#forget();
   }
 
-  /** The first record from a sequence on, if it's at hand. */
-  next(from: number): R | undefined {
-    if (from < this.#from) return undefined;
+  /** What is at hand; `placeOf` says from where on. */
+  get records(): readonly R[] {
+    return this.#records;
+  }
+
+  /** Of the first record from a sequence on: behind the last one when it isn't at hand. */
+  placeOf(from: number): number {
+    if (from < this.#from) return this.#records.length;
     if (this.#place > 0 && this.#sequenceAt(this.#place - 1) >= from) this.#place = 0;
     while (this.#place < this.#records.length && this.#sequenceAt(this.#place) < from) this.#place++;
-    return this.#records[this.#place];
+    return this.#place;
+  }
+
+  /** Where the next one will probably be looked for. */
+  expect(place: number): void {
+    this.#place = place;
   }
 
   /** Whether there are so many from a sequence on at hand. */
   hasMore(from: number, count: number): boolean {
-    return this.next(from) !== undefined && this.#records.length - this.#place >= count;
+    return this.#records.length - this.placeOf(from) >= count;
   }
 
   /** Reads so many from a sequence on, or more, or all there are. False at the end. */
