@@ -28,7 +28,7 @@ export interface FeedSource<R> {
 }
 
 /**
- * Where a group begins, or is moved to: `"first"` is the first record there is, `"end"` what comes after the call. A sequence is that of the first record that
+ * Where a group begins, or is moved to: `"first"` is the first record there is, `"end"` what comes after the call is made. A sequence is that of the first record that
  * is wanted: OUT_OF_RANGE beyond the one behind the last, COMPACTED below the source's first. A time, in milliseconds since 1970, means the first
  * record of that time or later; behind the last record's it's `"end"`. With `clamp` what lies out of range is the nearest place there is.
  */
@@ -49,13 +49,19 @@ export interface GroupOptions {
   readonly subjects?: readonly string[];
   /** How long a member has a message to itself, unless a fetch says otherwise: 0.001 to 86 400. Default 30. */
   readonly leaseSeconds?: number;
-  /** A message that was delivered so often, and not acknowledged, is parked: 1 to 1 000, or Infinity: never. Default 5. */
+  /**
+   * A message that was delivered so often, and not acknowledged, is parked when that delivery ends: 1 to 1 000, or Infinity: never. Default 5. After a change what
+   * waits is delivered once more at least.
+   */
   readonly maxDeliver?: number;
-  /** Messages that are delivered and not acknowledged, over all members: 1 to 1 000 000. A fetch gives no more. Default 100 000. */
+  /**
+   * New messages are delivered only while fewer than so many are in flight or wait, and those that wait while fewer are in flight; over all members, 1 to 1 000 000. Default
+   * 100 000. What is replayed comes on top.
+   */
   readonly maxInFlight?: number;
   /**
    * `"none"` (default): a message that isn't acknowledged holds nobody up. `"key"`: it holds up those of its key, so that they are processed in their order, one at a
-   * time; also while it waits to be delivered again. One that is parked doesn't hold them up.
+   * time: the earliest that isn't done goes next, also when it was replayed while a later one waits. One that waits for its delay holds them up, one that is parked doesn't.
    */
   readonly order?: "none" | "key";
 }
@@ -68,7 +74,7 @@ export interface GroupInfo {
   readonly maxInFlight: number;
   readonly order: "none" | "key";
   readonly isPaused: boolean;
-  /** Everything up to this sequence was acknowledged or parked, or isn't wanted. It never moves back, but by `seek`: what is replayed may lie below it. */
+  /** Everything up to this sequence was acknowledged or parked, is gone from the source, or isn't wanted. It never moves back, but by `seek`: what is replayed may lie below it. */
   readonly committed: number;
   /** Everything up to this sequence was delivered, waits for that, or isn't wanted. */
   readonly delivered: number;
@@ -76,7 +82,7 @@ export interface GroupInfo {
   readonly inFlight: number;
   /** Messages that wait: to be delivered again, at once or after a delay; or, in order of keys, behind another one. */
   readonly waiting: number;
-  /** Sequences that weren't looked at yet, and messages in flight or waiting. */
+  /** Sequences that weren't looked at yet, and messages in flight or waiting: never below 0. */
   readonly lag: number;
   /** Messages in the parking lot. */
   readonly parked: number;
@@ -97,7 +103,10 @@ export interface FetchOptions {
 
 /**
  * A delivery: one message, lent to one member. It ends when it is acknowledged, given back, parked or delivered again, when the group is moved or deleted, and when its member leaves. From
- * then on each of its calls is LEASE_LOST, but an `ack` of what it has acknowledged. A lease that is over doesn't end it as long as nobody else got the message.
+ * then on each of its calls is LEASE_LOST, but an `ack` of what it has acknowledged. A lease that is over doesn't end it as long as nobody else got the message, unless
+ * it was the last of `maxDeliver`: then the message is parked at that time, by the host's clock.
+ *
+ * Each of its properties may be a getter, which a spread leaves out.
  */
 export interface FeedMessage<R> {
   readonly record: R;
@@ -110,11 +119,11 @@ export interface FeedMessage<R> {
   readonly deliveries: number;
   /** When its lease is over, in milliseconds since 1970 by the host's clock. */
   readonly leasedUntil: number;
-  /** The message is done with, durably when it resolves. */
+  /** The message is done with, durably when it resolves. One that rejected may be called again. */
   ack(): Promise<void>;
   /** Gives it back: it's delivered again at once, or after so many seconds: 0 to 86 400. After `maxDeliver` deliveries it's parked, with the reason. */
   nack(options?: { readonly delaySeconds?: number; readonly reason?: string }): Promise<void>;
-  /** Makes the lease last so long from now: default the group's. Resolves with when it's over then. */
+  /** Makes the lease last so long from now: 0.001 to 86 400, default the group's. Resolves with when it's over then. LEASE_LOST, too, when another of its key is out by now. */
   extend(leaseSeconds?: number): Promise<number>;
   /** Puts it into the parking lot now. A reason has at most 1 024 bytes. */
   park(reason: string): Promise<void>;
@@ -136,20 +145,29 @@ export interface ConsumerGroup<R> {
   /**
    * Lends messages to a member: those that wait to be delivered again first, in order of sequence, then new ones. Nothing when the group is paused or has `maxInFlight` out. What is
    * fetched is delivered at least once: again when its lease is over, its member leaves, or a crash took back that it was acknowledged. What is gone from the
-   * source by then is done with.
+   * source by then is done with; what was erased there within the last 100 ms may still come.
    */
   fetch(options: FetchOptions): Promise<readonly FeedMessage<R>[]>;
-  /** Acknowledges several deliveries of this group in one step. LEASE_LOST, with the first that is lost as `sequence`: nothing was acknowledged then. */
+  /**
+   * Acknowledges several deliveries of this group in one step. LEASE_LOST, with the first that is lost as `sequence`: nothing was acknowledged then. INVALID_ARGUMENT for what
+   * isn't a message of this group.
+   */
   ack(messages: readonly FeedMessage<R>[]): Promise<void>;
   info(): Promise<GroupInfo>;
   /** Changes what is given; the rest stays. */
   update(options: Omit<GroupOptions, "start">): Promise<GroupInfo>;
-  /** Ends all deliveries, and goes on from another place; what is parked stays. Resolves with the sequence from which it goes on. */
+  /**
+   * Ends all deliveries, and goes on from another place: resolves with its sequence. What is parked stays, and isn't delivered by going over it; what was replayed and isn't done
+   * waits again. Of both goes what lies beyond the source's end, as after a restore.
+   */
   seek(to: FeedStart): Promise<number>;
   /** Nothing is delivered until `resume`; what is out may be acknowledged. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** A member says goodbye: what it holds is delivered to others at once, however often it was delivered. Resolves with how many messages that were. */
+  /**
+   * A member says goodbye: its deliveries end, and their messages are delivered to others at once, however often they were delivered. Resolves with how many messages that were: those
+   * whose lease is over, and that nobody else got, are among them.
+   */
   leave(member: string): Promise<number>;
   /** The parking lot, in order of sequence: at most `limit` (default 2 000) behind `after`. */
   parked(options?: { readonly after?: number; readonly limit?: number }): Promise<readonly ParkedMessage<R>[]>;
@@ -167,8 +185,9 @@ export type FeedCapability =
 /**
  * A change feed: what a source says, for who reads it by himself, and for groups. Names of groups: 1 to 1 024 bytes of well-formed Unicode. All
  * time is the host's. Errors, besides those named: INVALID_ARGUMENT, INVALID_OPTION before anything is done, NOT_FOUND for a group that there
- * isn't, CLOSED after a close, COMPACTED when the source has dropped what a group hasn't seen (`seek` moves it), TRUNCATED when a crash took back what it had
- * seen, and the store's own.
+ * isn't, CLOSED after a close, COMPACTED when the source has dropped what a group hasn't seen, TRUNCATED, with `{ group, sequence, last }`, when what it had seen isn't in the
+ * source: a crash took it back, or an older copy took its place (`seek` moves the group, and until then each fetch says so); and the store's own. A call that rejects with an error
+ * of the store is in force nevertheless, and is written with the next one, unless it says otherwise.
  */
 export interface Feed<R> {
   readonly source: FeedSource<R>;
@@ -190,7 +209,7 @@ export interface Feed<R> {
     readonly limit?: number;
     readonly signal?: AbortSignal;
   }): Batches<R>;
-  /** Calls made before are finished, fetches that wait end with CLOSED. The source stays open. Idempotent. */
+  /** Calls that were made before are finished; fetches that wait end with CLOSED. The source stays open. Idempotent. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

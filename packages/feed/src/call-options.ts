@@ -6,7 +6,7 @@ import {
   MAX_NAME_BYTES,
   refuseUnknown,
 } from "@ehdb/contracts";
-import type { Feed, FeedMessage, FeedStart, FetchOptions, GroupOptions } from "@ehdb/contracts";
+import type { Feed, FeedMessage, FeedSource, FeedStart, FetchOptions, GroupOptions } from "@ehdb/contracts";
 import { checkPatterns } from "./subjects.ts";
 
 /** What a group is like, each option with its value. */
@@ -95,8 +95,7 @@ export function nackRequest(options: Parameters<FeedMessage<unknown>["nack"]>[0]
 }
 
 /** Milliseconds. INVALID_ARGUMENT. */
-export function extension(leaseSeconds: number | undefined, { leaseSeconds: usual }: GroupSettings): number {
-  const seconds = leaseSeconds ?? usual;
+export function extension(settings: GroupSettings, seconds: number = settings.leaseSeconds): number {
   if (isSeconds(seconds, leastLeaseSeconds)) return seconds * 1000;
   throw invalidArgument("leaseSeconds", seconds, `a number from ${leastLeaseSeconds} to ${mostSeconds}`);
 }
@@ -194,6 +193,12 @@ const isText = (value: unknown): value is string =>
 const isName = (value: unknown): value is string => isText(value) && value !== "";
 
 const isReason = isText;
+
+/** INVALID_OPTION. */
+export function checkSource<R>(source: FeedSource<R>): void {
+  if (typeof (Object(source) as Partial<FeedSource<R>>).assertContinues !== "function")
+    throw invalidOption("source", source, "a FeedSource, as from eventLogSource() or logSource()");
+}
 
 /** A group, or a group of before, that there isn't any more. */
 export function noGroup(name: string): EhdbError {

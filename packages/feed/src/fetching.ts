@@ -34,8 +34,7 @@ export class Fetching<R> {
   /** What can be lent now, when nothing needs to be waited for. */
   fetchAtOnce(request: FetchRequest): Delivery<R>[] | undefined {
     const contents = this.#contents;
-    const { epoch, first } = this.#source;
-    if (this.#isFirst || first > contents.next || epoch !== contents.epoch) return undefined;
+    if (this.#isFirst || this.#source.first > contents.next || this.#mayBeCut) return undefined;
     if (contents.isPaused || contents.mustSave || contents.unkeyed.length > 0) return undefined;
     contents.lapse();
     this.#ahead.refresh();
@@ -52,8 +51,7 @@ export class Fetching<R> {
     const contents = this.#contents;
     const { epoch, first } = this.#source;
     if (first > contents.next) throw compacted(contents.next, first);
-    if (epoch !== contents.epoch)
-      await assertGroupContinues(this.#source, contents.name, contents.next - 1, contents.epoch);
+    if (this.#mayBeCut) await assertGroupContinues(this.#source, contents.name, contents.next - 1, contents.epoch);
     if (contents.mustSave) await contents.save();
     if (contents.unkeyed.length > 0) await this.readKeys();
     contents.lapse();
@@ -69,6 +67,12 @@ export class Fetching<R> {
     } finally {
       for (const { message } of again) contents.pending.putBack(message);
     }
+  }
+
+  /** Since the group's place was set, a crash may have taken it back, or the source may be another copy. */
+  get #mayBeCut(): boolean {
+    const { epoch, last } = this.#source;
+    return epoch !== this.#contents.epoch || last < this.#contents.next - 1;
   }
 
   /** Finds the keys of messages that must keep their order. What is gone has none. */

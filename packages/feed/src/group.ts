@@ -185,7 +185,7 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
 
   async extend(delivery: Delivery<R>, leaseSeconds: number | undefined): Promise<number> {
     this.contents.context.assertOpen();
-    const millis = extension(leaseSeconds, this.contents.settings);
+    const millis = extension(this.contents.settings, leaseSeconds);
     const message = this.held(delivery);
     const dueAt = this.contents.context.clock.now() + millis;
     if (!this.contents.extend(message, dueAt)) throw leaseLost(this.name, message.sequence);

@@ -18,7 +18,7 @@ export class Message<R> implements FeedMessage<R> {
   readonly deliveries: number;
   readonly leasedUntil: number;
   isAcknowledged = false;
-  readonly #group: Deliveries<R>;
+  readonly group: Deliveries<R>;
 
   constructor(
     group: Deliveries<R>,
@@ -26,7 +26,7 @@ export class Message<R> implements FeedMessage<R> {
     record: R,
     { deliveries, leasedUntil }: Pick<FeedMessage<R>, "deliveries" | "leasedUntil">,
   ) {
-    this.#group = group;
+    this.group = group;
     this.record = record;
     this.sequence = source.sequenceOf(record);
     this.subject = source.subjectOf(record);
@@ -37,18 +37,18 @@ export class Message<R> implements FeedMessage<R> {
   }
 
   ack(): Promise<void> {
-    return this.#group.acknowledge(this);
+    return this.group.acknowledge(this);
   }
 
   nack(options?: Parameters<FeedMessage<R>["nack"]>[0]): Promise<void> {
-    return this.#group.nack(this, options);
+    return this.group.nack(this, options);
   }
 
   extend(leaseSeconds?: number): Promise<number> {
-    return this.#group.extend(this, leaseSeconds);
+    return this.group.extend(this, leaseSeconds);
   }
 
   park(reason: string): Promise<void> {
-    return this.#group.park(this, reason);
+    return this.group.park(this, reason);
   }
 }

@@ -9,6 +9,7 @@ import type { EngineConsumerGroup } from "./engine-group.ts";
 import { EngineFeedState, feedDatasets } from "./engine-state.ts";
 import { DurableGroup } from "./group.ts";
 import { StatefulFeed } from "./feed.ts";
+import { checkSource } from "./call-options.ts";
 
 /** A feed whose groups are in an engine. */
 export interface EngineFeed<R> extends Feed<R> {
@@ -155,9 +156,4 @@ async function open<R>(
     names.delete(name);
     throw error;
   }
-}
-
-function checkSource<R>(source: FeedSource<R>): void {
-  if (typeof (Object(source) as Partial<FeedSource<R>>).assertContinues !== "function")
-    throw invalidOption("source", source, "a FeedSource, as from eventLogSource() or logSource()");
 }

@@ -2,11 +2,11 @@ import { EhdbError, refuseUnknown } from "@ehdb/contracts";
 import type { Batches, ConsumerGroup, Feed, FeedSource, GroupInfo, GroupOptions } from "@ehdb/contracts";
 import { hostOf } from "@ehdb/host";
 import type { Host } from "@ehdb/host";
-import { checkName, groupSettings, isDropping, noGroup, readRequest } from "./call-options.ts";
-import type { ReadRequest } from "./call-options.ts";
+import { checkName, checkSource, groupSettings, isDropping, noGroup, readRequest } from "./call-options.ts";
+import { readSource } from "./reading.ts";
+import { ReferenceContents } from "./reference-contents.ts";
 import { ReferenceGroup } from "./reference-group.ts";
-import { sequenceAt } from "./start.ts";
-import { subjectFilter } from "./subjects.ts";
+import { asOfNow, sequenceAt } from "./start.ts";
 
 export interface ReferenceFeedOptions<R> {
   readonly source: FeedSource<R>;
@@ -17,10 +17,9 @@ export interface ReferenceFeedOptions<R> {
 /** A feed whose groups are in memory, as plain as can be: for tests, and as what other drivers are compared with. */
 export function referenceFeed<R>(options: ReferenceFeedOptions<R>): Feed<R> {
   refuseUnknown(options, ["source", "host"], "");
+  checkSource(options.source);
   return new ReferenceFeed(options.source, hostOf(options.host));
 }
-
-const readAtOnce = 1_000;
 
 class ReferenceFeed<R> implements Feed<R> {
   readonly source: FeedSource<R>;
@@ -38,11 +37,12 @@ class ReferenceFeed<R> implements Feed<R> {
     checkName("name", name);
     const { settings, start } = groupSettings(options);
     this.#assertNew(name);
-    const next = await sequenceAt(this.source, start);
+    const { epoch } = this.source;
+    const next = await sequenceAt(this.source, asOfNow(start, this.source));
     // Another call may have made it meanwhile.
     this.#assertNew(name);
     const context = { source: this.source, clock: this.#host.clock, assertOpen: () => this.#assertOpen() };
-    const group = new ReferenceGroup(context, name, settings, next);
+    const group = new ReferenceGroup(new ReferenceContents(context, name, settings, next, epoch));
     this.#groups.set(name, group);
     return group;
   }
@@ -54,13 +54,13 @@ class ReferenceFeed<R> implements Feed<R> {
   async groups(): Promise<readonly GroupInfo[]> {
     this.#assertOpen();
     const names = [...this.#groups.keys()].toSorted((a, b) => (a < b ? -1 : 1));
-    return names.map((name) => this.#group(name).describe());
+    return names.map((name) => this.#group(name).contents.describe());
   }
 
   async deleteGroup(name: string, options?: Parameters<Feed<R>["deleteGroup"]>[1]): Promise<void> {
     const group = this.#group(name);
     const drops = isDropping(options);
-    const { inFlight, waiting, parked } = group.describe();
+    const { inFlight, waiting, parked } = group.contents.describe();
     if (!drops && inFlight + waiting + parked > 0) {
       const message = `${name} has ${inFlight} messages in flight, ${waiting} that wait and ${parked} parked. Finish them, or delete it with pending: "drop"`;
       throw new EhdbError("CONFLICT", message, { group: name, inFlight, waiting, parked });
@@ -71,36 +71,17 @@ class ReferenceFeed<R> implements Feed<R> {
 
   read(options?: Parameters<Feed<R>["read"]>[0]): Batches<R> {
     this.#assertOpen();
-    return this.#read(readRequest(options));
+    return readSource(this.source, readRequest(options), () => this.#assertOpen());
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const group of this.#groups.values()) group.close();
+    for (const group of this.#groups.values()) group.wake();
+    await Promise.all([...this.#groups.values()].map((group) => group.finish()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async *#read({ after, subjects, limit, signal }: ReadRequest): AsyncGenerator<readonly R[]> {
-    const { source } = this;
-    const wants = subjectFilter(subjects);
-    const { last } = source;
-    let next = after === undefined ? source.first : after + 1;
-    for (let left = limit; left > 0 && next <= last;) {
-      let isEnd = true;
-      for await (const batch of source.read(next, readAtOnce, signal)) {
-        this.#assertOpen();
-        isEnd = false;
-        next = source.sequenceOf(batch.at(-1) as R) + 1;
-        const wanted = batch.filter((one) => source.sequenceOf(one) <= last && wants(source.subjectOf(one)));
-        if (wanted.length > 0) yield wanted.slice(0, left);
-        left -= wanted.length;
-        if (left <= 0) return;
-      }
-      if (isEnd) return;
-    }
   }
 
   #group(name: string): ReferenceGroup<R> {

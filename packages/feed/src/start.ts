@@ -18,11 +18,12 @@ export async function sequenceAt<R>(source: FeedSource<R>, start: FeedStart): Pr
 }
 
 async function sequenceAtTime<R>(source: FeedSource<R>, time: number): Promise<number> {
+  const { last } = source;
   for await (const batch of source.read(source.first, Number.MAX_SAFE_INTEGER)) {
     const found = batch.find((record) => source.timeOf(record) >= time);
     if (found !== undefined) return source.sequenceOf(found);
   }
-  return source.last + 1;
+  return last + 1;
 }
 
 export function compacted(sequence: number, first: number): EhdbError {

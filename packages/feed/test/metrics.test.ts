@@ -273,6 +273,8 @@ test("each figure is moved by what should move it", async () => {
   await group.resume();
   expect(await figures(feed)).toMatchObject({ paused: 0 });
   await group.seek("end");
+  expect(await figures(feed)).toEqual({ ...still, lag: 2, committed: 5, delivered: 5, waiting: 2 });
+  await group.ack(await group.fetch({ member: "m" }));
   expect(await figures(feed)).toEqual({ ...still, committed: 5, delivered: 5 });
 });
 

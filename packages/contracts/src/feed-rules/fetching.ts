@@ -122,6 +122,24 @@ export const fetchingRules: readonly FeedRule[] = [
     same("then the next", await fetched(group), [3]);
   }),
 
+  claim("in order of keys, an earlier one that is replayed goes before a later one that waits", async (subject) => {
+    const group = await subject.feed.createGroup("g", { order: "key", maxDeliver: 3 });
+    for (const key of ["a", "a", "b"]) await subject.append({ subject: "s", key });
+    await (await one(group)).park("no");
+    const [second, other] = await group.fetch({ member: "m" });
+    same("the next of its key", [second?.sequence, other?.sequence], [2, 3]);
+    await group.replay([1]);
+    same("not while it's out", await fetched(group), []);
+    await second?.nack({ delaySeconds: 60 });
+    const first = await one(group);
+    same("the earlier one", first.sequence, 1);
+    await subject.advance(60_000);
+    await first.extend();
+    same("a later one waits for it", await fetched(group), [3]);
+    await first.ack();
+    same("then that", await fetched(group), [2]);
+  }),
+
   claim("a feed can be read without a group", async (subject) => {
     await subject.append({ subject: "a" }, { subject: "b.c" }, { subject: "b.d" }, { subject: "b.e" });
     const read = async (...options: Parameters<typeof subject.feed.read>): Promise<number[]> => {

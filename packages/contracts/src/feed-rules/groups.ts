@@ -151,4 +151,29 @@ export const groupRules: readonly FeedRule[] = [
     await feed.createGroup("h");
     await feed.deleteGroup("h");
   }),
+
+  claim("the end is where it was when it was asked for", async (subject) => {
+    const group = await groupOver(subject, many(2));
+    const calls = [group.seek("end"), subject.feed.createGroup("h", { start: "end" })] as const;
+    await subject.append({ subject: "a" });
+    const [to, other] = await Promise.all(calls);
+    same("moved to", to, 3);
+    same("what came after", await fetched(group), [3]);
+    same("for a new one", await fetched(other), [3]);
+  }),
+
+  claim("a group that is moved goes on with what was replayed, and not with what is parked", async (subject) => {
+    const group = await groupOver(subject, many(4), { maxDeliver: 1 });
+    for (const message of await group.fetch({ member: "m" })) await message.park("no");
+    await group.replay([1, 3]);
+    const first = await one(group);
+    await group.seek({ sequence: 3 });
+    await refused("LEASE_LOST", "an ack of before", () => first.ack());
+    same("figures", await figures(group), [2, 2, 0, 2, 4]);
+    const again = await group.fetch({ member: "m" });
+    same("each once", sequences(again), [1, 3]);
+    await group.ack(again);
+    same("parked", sequences(await group.parked()), [2, 4]);
+    same("figures", await figures(group), [4, 4, 0, 0, 0]);
+  }),
 ];

@@ -188,4 +188,38 @@ export const redeliveryRules: readonly FeedRule[] = [
     ]);
     await others[0]?.ack();
   }),
+
+  claim("at the end of its last lease a message is parked, whether anybody looks or not", async (subject) => {
+    const group = await groupOver(subject, many(4), { maxDeliver: 1, leaseSeconds: 1 });
+    const [first, second, third, fourth] = await group.fetch({ member: "m" });
+    await first?.extend(10);
+    await subject.advance(1_000);
+    await refused("LEASE_LOST", "an ack", () => second?.ack());
+    await refused("LEASE_LOST", "a nack", () => third?.nack());
+    await refused("LEASE_LOST", "another lease", () => fourth?.extend());
+    await refused("LEASE_LOST", "acks", () => group.ack([first, second].flatMap((message) => message ?? [])));
+    same("parked", sequences(await group.parked()), [2, 3, 4]);
+    await first?.ack();
+    same("figures", await figures(group), [4, 4, 0, 0, 0]);
+  }),
+
+  claim("a member that leaves gives back what it held too long, too", async (subject) => {
+    const group = await groupOver(subject, many(2), { leaseSeconds: 1 });
+    const [first] = await group.fetch({ member: "m" });
+    await subject.advance(1_000);
+    same("given back", await group.leave("m"), 2);
+    await refused("LEASE_LOST", "an ack of it", () => first?.ack());
+    same("a second time", await group.leave("m"), 0);
+  }),
+
+  claim("what is given back before its turn comes goes first, the earliest first", async (subject) => {
+    const group = await groupOver(subject, many(5), { leaseSeconds: 10 });
+    const messages = await group.fetch({ member: "m", limit: 4 });
+    await messages[3]?.nack();
+    await messages[1]?.nack({ delaySeconds: 1 });
+    await messages[0]?.nack();
+    same("first", await fetched(group, "n", 1), [1]);
+    await subject.advance(1_000);
+    same("then", await fetched(group, "n"), [2, 4, 5]);
+  }),
 ];

@@ -1,4 +1,4 @@
-import type { FetchOptions } from "../feed.ts";
+import type { FeedMessage, FeedStart, FetchOptions, GroupOptions } from "../feed.ts";
 import { claim, fetched, groupOver, many, refused, same } from "./claim.ts";
 import type { FeedRule } from "./subject.ts";
 
@@ -29,6 +29,7 @@ export const refusalRules: readonly FeedRule[] = [
       { start: { time: "today" } },
       { start: { sequence: 1, time: 1 } },
       { start: {} },
+      { start: null },
       { lease: 1 },
     ];
     for (const options of wrong)
@@ -64,12 +65,23 @@ export const refusalRules: readonly FeedRule[] = [
     await refused("INVALID_OPTION", "nack", () => message?.nack({ reason: long }));
     await refused("INVALID_OPTION", "nack", () => message?.nack({ delay: 1 } as object));
     await refused("INVALID_ARGUMENT", "extend", () => message?.extend(0));
+    await refused("INVALID_ARGUMENT", "extend", () => message?.extend(null as unknown as number));
     await refused("INVALID_ARGUMENT", "park", () => message?.park(long));
     await refused("INVALID_ARGUMENT", "park", () => message?.park(undefined as unknown as string));
     await refused("INVALID_ARGUMENT", "leave", () => group.leave(""));
     await refused("INVALID_ARGUMENT", "replay", () => group.replay([0]));
     await refused("INVALID_OPTION", "parked", () => group.parked({ limit: 0 }));
+    const [ofAnother] = await (await subject.feed.createGroup("h")).fetch({ member: "m" });
+    for (const wrong of [undefined, {}, [{}], [message, ofAnother], [undefined]])
+      await refused("INVALID_ARGUMENT", "ack", () => group.ack(wrong as FeedMessage<unknown>[]));
+    for (const to of [undefined, null, "last", {}, { sequence: 0 }])
+      await refused("INVALID_OPTION", "seek", () => group.seek(to as FeedStart));
+    for (const options of [null, 7, { order: "stream" }, { start: "end" }])
+      await refused("INVALID_OPTION", "update", () => group.update(options as GroupOptions));
     await message?.ack();
+    await refused("INVALID_ARGUMENT", "an acknowledged one of another group", () =>
+      group.ack([ofAnother].flatMap((one) => one ?? [])),
+    );
     same("committed", (await group.info()).committed, 1);
   }),
 ];

@@ -89,6 +89,14 @@ export const waitingRules: readonly FeedRule[] = [
       await refused("CLOSED", what, call);
   }),
 
+  claim("a fetch that was called before a close gives what there is", async (subject) => {
+    const group = await groupOver(subject, many(2));
+    const fetching = group.fetch({ member: "m" });
+    const closing = subject.feed.close();
+    same("fetched", sequences(await fetching), [1, 2]);
+    await closing;
+  }),
+
   lastingClaim("groups are there after a close and an open, with what is out and what is parked", async (subject) => {
     const group = await groupOver(subject, many(5), { leaseSeconds: 10, subjects: ["a"], maxInFlight: 4 });
     const messages = await group.fetch({ member: "m", limit: 4 });
