@@ -130,4 +130,35 @@ describe.each([
     await feed.close();
     await stage.close();
   });
+
+  test("a group goes on over what was erased at the end", async () => {
+    const host = machine({ seed: 1 });
+    const stage = await open(host);
+    for (const key of ["a", "b", "b"]) await stage.append(key);
+    await stage.erase("b");
+    const feed = referenceFeed({ source: stage.source, host });
+    const group = await feed.createGroup("g");
+    const [first] = await group.fetch({ member: "m" });
+    await first?.ack();
+    expect(await group.info()).toMatchObject({ committed: 3, delivered: 3, lag: 0 });
+    await feed.close();
+    await stage.close();
+  });
+
+  test("hears of what comes and can't be read, and of a hundred that gave up before", async () => {
+    const stage = await open();
+    const { source } = stage;
+    await stage.append("a");
+    for (let times = 0; times < 100; times++) {
+      const stop = new AbortController();
+      const stopped = source.news(1, stop.signal);
+      stop.abort();
+      await stopped;
+    }
+    const coming = source.news(1, new AbortController().signal);
+    await stage.append("b");
+    await stage.erase("b");
+    await coming;
+    await stage.close();
+  });
 });

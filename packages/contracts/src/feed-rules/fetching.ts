@@ -75,6 +75,11 @@ export const fetchingRules: readonly FeedRule[] = [
     same("one more", await fetched(group, "n"), [4]);
     await messages[0]?.nack();
     same("what comes back goes first", await fetched(group, "n"), [1]);
+    await messages[2]?.nack({ delaySeconds: 60 });
+    same("one that waits counts, too", await fetched(group, "n"), []);
+    await group.leave("n");
+    await group.update({ maxInFlight: 1 });
+    same("fewer from now on", await fetched(group, "n"), [1]);
   }),
 
   claim("only what the filter wants is delivered, and the place goes on over the rest", async (subject) => {
