@@ -135,7 +135,7 @@ export interface ParkedMessage<R> {
   readonly sequence: number;
   readonly deliveries: number;
   readonly reason: string;
-  /** When it was parked, in milliseconds since 1970. */
+  /** When it was parked, in milliseconds since 1970: when its last lease was over, if it was for that. */
   readonly parkedAt: number;
 }
 

@@ -82,7 +82,7 @@ export class EngineGroup<R> extends DurableGroup<R> implements EngineConsumerGro
     await this.#resolveDoubts();
   }
 
-  protected override async beforeMove(): Promise<void> {
+  protected override async commitsOver(): Promise<void> {
     while (this.#underway.size > 0) await Promise.all(this.#underway);
     await this.#resolveDoubts();
   }

@@ -35,7 +35,7 @@ export class Fetching<R> {
   fetchAtOnce(request: FetchRequest): Delivery<R>[] | undefined {
     const contents = this.#contents;
     if (this.#isFirst || this.#source.first > contents.next || this.#mayBeCut) return undefined;
-    if (contents.isPaused || contents.mustSave || contents.unkeyed.length > 0) return undefined;
+    if (contents.isPaused || contents.mustSave || contents.unkeyed.size > 0) return undefined;
     contents.lapse();
     this.#ahead.refresh();
     if (contents.pending.hasReady || !this.#ahead.hasMore(contents.next, request.limit)) return undefined;
@@ -53,7 +53,7 @@ export class Fetching<R> {
     if (first > contents.next) throw compacted(contents.next, first);
     if (this.#mayBeCut) await assertGroupContinues(this.#source, contents.name, contents.next - 1, contents.epoch);
     if (contents.mustSave) await contents.save();
-    if (contents.unkeyed.length > 0) await this.readKeys();
+    if (contents.unkeyed.size > 0) await this.#readKeys();
     contents.lapse();
     const again = contents.isPaused || !contents.pending.hasReady ? [] : await this.#readAgain(request);
     try {
@@ -76,16 +76,16 @@ export class Fetching<R> {
   }
 
   /** Finds the keys of messages that must keep their order. What is gone has none. */
-  async readKeys(): Promise<void> {
+  async #readKeys(): Promise<void> {
     const contents = this.#contents;
-    const messages = contents.unkeyed.toSorted((a, b) => a.sequence - b.sequence);
+    const messages = [...contents.unkeyed].toSorted((a, b) => a.sequence - b.sequence);
     const records = await recordsAt(
       this.#source,
       messages.map(({ sequence }) => sequence),
     );
-    contents.unkeyed = [];
     for (const message of messages) {
       const record = records.get(message.sequence);
+      contents.unkeyed.delete(message);
       if (message.state !== "done" && record !== undefined)
         contents.pending.setKey(message, this.#source.keyOf(record));
     }
@@ -138,6 +138,8 @@ export class Fetching<R> {
         contents.remove(message);
         continue;
       }
+      // It came to wait in the meantime: first its key must be known.
+      if (contents.unkeyed.has(message)) continue;
       contents.lease(message, member, dueAt);
       lent.push(new Delivery(this.#deliveries, record, message));
     }
@@ -182,7 +184,7 @@ export class Fetching<R> {
       await saved;
       this.#isFirst = false;
     } catch (error) {
-      for (const { message } of lent) this.#contents.takeBack(message);
+      for (const { message, number } of lent) if (message.delivery === number) this.#contents.takeBack(message);
       throw error;
     }
   }

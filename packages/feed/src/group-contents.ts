@@ -42,7 +42,7 @@ export class GroupContents<R> {
   /** Nothing of it is written any more. */
   isDeleted = false;
   /** Messages whose keys aren't known, in a group in their order. */
-  unkeyed: PendingMessage[] = [];
+  unkeyed: Set<PendingMessage> = new Set();
   #stateEpoch: number;
 
   constructor(context: GroupContext<R>, id: number, head: GroupHead) {
@@ -102,7 +102,7 @@ export class GroupContents<R> {
     const now = this.context.clock.now();
     this.pending.lapse(now, (message) => {
       if (message.deliveries < this.settings.maxDeliver) return true;
-      this.#toTheLot(message, `its lease was over after ${message.deliveries} deliveries`);
+      this.#toTheLot(message, `its lease was over after ${message.deliveries} deliveries`, message.dueAt);
       return false;
     });
   }
@@ -146,7 +146,7 @@ export class GroupContents<R> {
 
   park(message: PendingMessage, reason: string): void {
     this.pending.done(message);
-    this.#toTheLot(message, reason);
+    this.#toTheLot(message, reason, this.context.clock.now());
     this.waiting.tell();
   }
 
@@ -155,6 +155,7 @@ export class GroupContents<R> {
     this.lot.remove(sequence);
     const message = new PendingMessage(sequence, undefined, this.isInOrder ? key : undefined);
     this.pending.add(message);
+    if (this.isInOrder && key === undefined) this.unkeyed.add(message);
     this.records.touchAside(sequence);
     this.waiting.tell();
   }
@@ -208,14 +209,16 @@ export class GroupContents<R> {
     };
   }
 
-  #toTheLot(message: PendingMessage, reason: string): void {
+  #toTheLot(message: PendingMessage, reason: string, parkedAt: number): void {
     const { sequence, deliveries, key } = message;
-    this.lot.add(sequence, { deliveries, reason, parkedAt: this.context.clock.now(), key });
+    this.lot.add(sequence, { deliveries, reason, parkedAt, key });
     this.#forget(message);
     this.records.touchAside(sequence);
   }
 
   #forget(message: PendingMessage): void {
+    message.delivery = 0;
+    this.unkeyed.delete(message);
     if (message.page !== undefined) this.records.pages.remove(message, message.page);
     this.records.touch(message);
   }

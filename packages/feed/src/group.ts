@@ -95,7 +95,7 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
     return await this.inLine(async () => {
       const { epoch } = this.source;
       const next = await sequenceAt(this.source, start);
-      await this.beforeMove();
+      await this.commitsOver();
       this.#assertNotDeleted();
       this.contents.move(next, epoch);
       await this.contents.save();
@@ -147,8 +147,6 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
     const wanted = this.#inTheLot(sequences);
     const { contents } = this;
     for (const sequence of wanted) contents.replay(sequence, contents.lot.get(sequence) as Parked);
-    if (contents.isInOrder)
-      contents.unkeyed.push(...[...contents.pending.replayed.values()].filter(({ key }) => key === undefined));
     await contents.save();
     return wanted.length;
   }
@@ -208,6 +206,7 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
   /** Finishes what was called before, and writes what has changed. */
   async finish(): Promise<void> {
     await this.#line;
+    await this.commitsOver();
     await this.contents.save();
   }
 
@@ -262,8 +261,8 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
   /** Finds it out. */
   protected async beforeFetch(): Promise<void> {}
 
-  /** What must be over before the group is moved. */
-  protected async beforeMove(): Promise<void> {}
+  /** Commits that are under way must be over before the group is moved or closed. */
+  protected async commitsOver(): Promise<void> {}
 
   async #fetchInTime(request: FetchRequest): Promise<readonly FeedMessage<R>[]> {
     const { clock } = this.contents.context;
@@ -298,9 +297,9 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
     this.#assertNotDeleted();
     const wasInOrder = contents.isInOrder;
     contents.settings = updatedSettings(contents.settings, options);
-    if (contents.isInOrder && !wasInOrder) contents.unkeyed = contents.messages();
+    if (contents.isInOrder && !wasInOrder) contents.unkeyed = new Set(contents.messages());
     if (!contents.isInOrder && wasInOrder) {
-      contents.unkeyed = [];
+      contents.unkeyed.clear();
       contents.pending.forgetKeys(contents.messages());
     }
     contents.records.touchHead();

@@ -40,7 +40,7 @@ export async function loadGroups<R>(context: GroupContext<R>): Promise<LoadedGro
     if (kept.head === undefined) leftovers.push(...keysOf(id, kept));
     else groups.push(restored(context, id, kept.head, kept));
   }
-  return { groups, nextId: Math.max(0, ...found.keys()) + 1, leftovers };
+  return { groups, nextId: [...found.keys()].reduce((most, id) => Math.max(most, id), 0) + 1, leftovers };
 }
 
 async function readState(state: FeedState): Promise<Map<number, Found>> {
@@ -87,7 +87,7 @@ function restored<R>(context: GroupContext<R>, id: number, head: GroupHead, foun
     if (isDone(sequence) && sequence >= head.next) records.acknowledgedAhead.add(sequence);
     else records.dropMark(sequence);
   }
-  if (contents.isInOrder) contents.unkeyed = contents.messages();
+  if (contents.isInOrder) contents.unkeyed = new Set(contents.messages());
   return contents;
 
   function restore(to: GroupContents<R>, message: PendingMessage, entry: PendingEntry): void {

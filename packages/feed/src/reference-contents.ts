@@ -84,7 +84,7 @@ export class ReferenceContents<R> {
   lapse(): void {
     for (const out of this.out.values()) {
       if (out.delivery !== undefined && out.dueAt <= this.now && out.deliveries >= this.settings.maxDeliver)
-        this.park(out, `its lease was over after ${out.deliveries} deliveries`);
+        this.park(out, `its lease was over after ${out.deliveries} deliveries`, out.dueAt);
     }
   }
 
@@ -118,9 +118,9 @@ export class ReferenceContents<R> {
     this.waiting.tell();
   }
 
-  park({ sequence, key, deliveries }: Out<R>, reason: string): void {
+  park({ sequence, key, deliveries }: Out<R>, reason: string, parkedAt: number = this.now): void {
     this.out.delete(sequence);
-    this.parked.set(sequence, { key, deliveries, reason, parkedAt: this.now });
+    this.parked.set(sequence, { key, deliveries, reason, parkedAt });
     this.waiting.tell();
   }
 

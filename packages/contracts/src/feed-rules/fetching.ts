@@ -141,8 +141,16 @@ export const fetchingRules: readonly FeedRule[] = [
     await subject.advance(60_000);
     await first.extend();
     same("a later one waits for it", await fetched(group), [3]);
-    await first.ack();
+    await first.nack({ delaySeconds: 60 });
+    same("also while that is delayed", await fetched(group), []);
+    await subject.advance(60_000);
+    const again = await group.fetch({ member: "m", limit: 2 });
+    same("the earlier one again", sequences(again), [1, 3]);
+    await again[0]?.park("no");
     same("then that", await fetched(group), [2]);
+    await group.leave("m");
+    await group.replay();
+    same("not both", await fetched(group), [1, 3]);
   }),
 
   claim("a feed can be read without a group", async (subject) => {
