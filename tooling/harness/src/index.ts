@@ -10,7 +10,18 @@ export { growthExponent } from "./growth.ts";
 export type { SizedCost } from "./growth.ts";
 export { runKills } from "./kill-driver.ts";
 export { KillLedger } from "./kill-ledger.ts";
-export { acknowledged, dropped, dropping, killLine, opened, opening, parseKillLine } from "./kill-protocol.ts";
+export {
+  acknowledged,
+  broken,
+  dropped,
+  dropping,
+  killLine,
+  opened,
+  opening,
+  parseKillLine,
+  settled,
+  settling,
+} from "./kill-protocol.ts";
 export type { KillLine } from "./kill-protocol.ts";
 export type { KillLoad, KillOptions, KillReport, KillTarget, Survivor } from "./kill-target.ts";
 export { machineFacts } from "./machine.ts";

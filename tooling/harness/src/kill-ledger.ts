@@ -19,6 +19,9 @@ export class KillLedger {
   #dropping = 0;
   /** Below this a record must be missing. */
   #dropped = 0;
+  /** What may be done with, and what of that must be. */
+  readonly #settling = new Set<number>();
+  readonly #settled = new Set<number>();
 
   hear(line: KillLine): void {
     if (line.says === "acknowledged") {
@@ -34,6 +37,14 @@ export class KillLedger {
     } else if (line.says === "dropped") {
       this.drops++;
       this.#dropped = Math.max(this.#dropped, line.position);
+    } else if (line.says === "settling") {
+      this.#settling.add(line.position);
+    } else if (line.says === "settled") {
+      this.acknowledged++;
+      this.#settled.add(line.position);
+    } else if (line.says === "broken") {
+      this.damaged++;
+      this.#problem(line.problem);
     }
   }
 
@@ -55,6 +66,7 @@ export class KillLedger {
         this.#problem(`${id} at ${position} has another content than was written`);
       }
       this.#checkNumber(numbers, id, position);
+      this.#checkDone(survivor);
       const known = this.#ids.get(position);
       if (known === id) missing.delete(position);
       else if (known === undefined) this.unacknowledged++;
@@ -67,6 +79,17 @@ export class KillLedger {
       }
       // Said once: the next kill on the same directory isn't to blame.
       this.#ids.delete(position);
+    }
+  }
+
+  #checkDone({ position, id, isDone }: Survivor): void {
+    if (isDone === false && this.#settled.delete(position)) {
+      this.doubled++;
+      this.#problem(`${id} at ${position} was settled and comes again`);
+    } else if (isDone === true && !this.#settling.has(position)) {
+      this.lost++;
+      this.#settling.add(position);
+      this.#problem(`${id} at ${position} is done with, and nobody settled it`);
     }
   }
 

@@ -5,6 +5,8 @@ export interface Survivor {
   readonly id: string;
   /** Whether its content is what was written under this id. */
   readonly intact: boolean;
+  /** Whether it's done with, so that nobody gets it any more. Only of stores whose program says what it settles. */
+  readonly isDone?: boolean;
 }
 
 /** What can be killed. A package's `kill/index.ts` exports one as `kill`. */
@@ -47,13 +49,13 @@ export interface KillOptions {
 export interface KillReport {
   readonly kills: number;
   readonly acknowledged: number;
-  /** Acknowledged and missing. */
+  /** Acknowledged and missing, or done with by nobody. */
   readonly lost: number;
-  /** There more than once. */
+  /** There more than once, or still to be done though it was settled. */
   readonly doubled: number;
   /** Out of a writer's order, or with a hole before it. */
   readonly disordered: number;
-  /** With a content that wasn't written so. */
+  /** With a content that wasn't written so; and promises that the program itself saw broken. */
   readonly damaged: number;
   /** Below what was durably dropped, and still there. */
   readonly revived: number;

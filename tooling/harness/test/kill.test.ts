@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { acknowledged, dropped, dropping, KillLedger, killLine, opened, opening, parseKillLine } from "../src/index.ts";
+import {
+  acknowledged,
+  broken,
+  dropped,
+  dropping,
+  KillLedger,
+  killLine,
+  opened,
+  opening,
+  parseKillLine,
+  settled,
+  settling,
+} from "../src/index.ts";
 import type { KillLine, Survivor } from "../src/index.ts";
 
 async function* there(...survivors: Partial<Survivor>[]): AsyncGenerator<Survivor> {
@@ -16,7 +28,8 @@ async function checked(lines: readonly KillLine[], survivors: AsyncIterable<Surv
 
 describe("the kill protocol", () => {
   it("says each line so that it can be read again", () => {
-    for (const line of [opening, opened, acknowledged("3.1:17", 99), dropping(5), dropped(5)]) {
+    const lines = [opening, opened, acknowledged("3.1:17", 99), dropping(5), dropped(5), settling(7), settled(7)];
+    for (const line of [...lines, broken("two members have one message")]) {
       expect(parseKillLine(killLine(line).trimEnd())).toEqual(line);
     }
   });
@@ -78,5 +91,20 @@ describe("the ledger of kills", () => {
 
   it("counts what is there again after it was dropped", async () => {
     expect(await checked([...both, dropping(2), dropped(2)], there({}, {}))).toMatchObject({ revived: 1, drops: 1 });
+  });
+
+  it("counts what was settled and comes again, and what nobody settled", async () => {
+    const lines = [...both, settling(1), settled(1), settling(2)];
+    expect(await checked(lines, there({ isDone: true }, { isDone: false }))).toMatchObject({ lost: 0, doubled: 0 });
+    expect(await checked(lines, there({ isDone: true }, { isDone: true }))).toMatchObject({ lost: 0, doubled: 0 });
+    expect(await checked(lines, there({ isDone: false }, {}))).toMatchObject({ lost: 0, doubled: 1 });
+    expect(await checked(both, there({}, { isDone: true }))).toMatchObject({ lost: 1, doubled: 0 });
+  });
+
+  it("counts what the program itself saw broken", async () => {
+    expect(await checked([broken("a late ack was taken")], there())).toMatchObject({
+      damaged: 1,
+      problems: ["a late ack was taken"],
+    });
   });
 });
