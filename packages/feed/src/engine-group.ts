@@ -101,7 +101,8 @@ export class EngineGroup<R> extends DurableGroup<R> implements EngineConsumerGro
       delivery.isAcknowledged = isCommitted;
       if (message.state === "committing" && isCommitted) contents.remove(message);
       else if (message.state === "committing") contents.pending.release(message);
-      if (isCommitted) contents.records.dropMark(message.sequence);
+      const { records } = contents;
+      if (isCommitted && !records.doneAhead.has(message.sequence)) records.dropMark(message.sequence);
     }
     contents.waiting.tell();
     if (isCommitted) void contents.save().catch(() => undefined);

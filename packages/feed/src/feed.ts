@@ -5,6 +5,7 @@ import { checkName, groupSettings, isDropping, noGroup, readRequest } from "./ca
 import type { GroupSettings } from "./call-options.ts";
 import type { DurableGroup } from "./group.ts";
 import { GroupContents } from "./group-contents.ts";
+import { groupKey } from "./group-format.ts";
 import type { GroupContext } from "./group-contents.ts";
 import { loadGroups } from "./load-group.ts";
 import { readSource } from "./reading.ts";
@@ -29,6 +30,8 @@ export class StatefulFeed<R, G extends DurableGroup<R>> implements Feed<R> {
   /** Makes and deletes, one after the other. */
   #line: Promise<unknown> = Promise.resolve();
   #nextId = 1;
+  /** What may be in the state of groups that aren't there: left by a delete, or by a creation of which nobody knows the outcome. */
+  #leftovers: readonly string[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(parts: StatefulFeedParts<R, G>) {
@@ -43,8 +46,8 @@ export class StatefulFeed<R, G extends DurableGroup<R>> implements Feed<R> {
     const { groups, nextId, leftovers } = await loadGroups(this.#context);
     for (const contents of groups) this.#groups.set(contents.name, this.#parts.makeGroup(contents));
     this.#nextId = nextId;
-    const changes = leftovers.map((key) => ({ key, value: undefined }));
-    await new Saver(this.#parts.state, () => ({ changes, putBack: () => undefined })).save();
+    this.#leftovers = leftovers;
+    await this.#clean();
   }
 
   async createGroup(name: string, options?: GroupOptions): Promise<G> {
@@ -93,12 +96,25 @@ export class StatefulFeed<R, G extends DurableGroup<R>> implements Feed<R> {
     const { epoch } = this.source;
     const next = await sequenceAt(this.source, start);
     const head = { name, settings, isPaused: false, next, epoch, generation: 1 };
+    // One of this name may be left, and two would be found at the next open.
+    await this.#clean();
     const contents = new GroupContents(this.#context, this.#nextId++, head);
     contents.records.touchHead();
-    await contents.save();
+    try {
+      await contents.save();
+    } catch (error) {
+      this.#leftovers = [...this.#leftovers, groupKey(contents.id)];
+      throw error;
+    }
     const group = this.#parts.makeGroup(contents);
     this.#groups.set(name, group);
     return group;
+  }
+
+  async #clean(): Promise<void> {
+    const changes = this.#leftovers.map((key) => ({ key, value: undefined }));
+    await new Saver(this.#parts.state, () => ({ changes, putBack: () => undefined })).save();
+    this.#leftovers = [];
   }
 
   async #delete(name: string, drops: boolean): Promise<void> {

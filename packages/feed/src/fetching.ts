@@ -107,6 +107,8 @@ export class Fetching<R> {
           taken.map(({ sequence }) => sequence),
         );
         for (const one of again) one.record ??= records.get(one.message.sequence);
+        // Earlier ones may have come to wait in the meantime.
+        again.sort((a, b) => a.message.sequence - b.message.sequence);
       }
     } catch (error) {
       for (const { message } of again) pending.putBack(message);
@@ -166,9 +168,9 @@ export class Fetching<R> {
     contents.next = next;
     const { records } = contents;
     records.touchHead();
-    for (const sequence of records.acknowledgedAhead) {
+    for (const sequence of records.doneAhead) {
       if (sequence >= next) continue;
-      records.acknowledgedAhead.delete(sequence);
+      records.doneAhead.delete(sequence);
       records.dropMark(sequence);
     }
   }

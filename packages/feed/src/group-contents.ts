@@ -141,6 +141,7 @@ export class GroupContents<R> {
   remove(message: PendingMessage): void {
     this.pending.done(message);
     this.#forget(message);
+    this.#doneAside(message);
     this.waiting.tell();
   }
 
@@ -163,6 +164,7 @@ export class GroupContents<R> {
   discard(sequence: number): void {
     this.lot.remove(sequence);
     this.records.touchAside(sequence);
+    this.#doneAside({ sequence, page: undefined });
   }
 
   /** Ends all deliveries, and goes on at another place. */
@@ -175,8 +177,8 @@ export class GroupContents<R> {
       else this.remove(message);
     }
     this.records.voidPages();
-    for (const sequence of this.records.acknowledgedAhead) this.records.dropMark(sequence);
-    this.records.acknowledgedAhead.clear();
+    for (const sequence of this.records.doneAhead) this.records.dropMark(sequence);
+    this.records.doneAhead.clear();
     this.generation++;
     [this.next, this.epoch] = [next, epoch];
     this.waiting.tell();
@@ -207,6 +209,11 @@ export class GroupContents<R> {
       lag: Math.max(0, this.context.source.last - next + 1) + pending.size,
       parked: lot.size,
     };
+  }
+
+  /** One that was parked, and lies where the group comes by yet, as after a seek. */
+  #doneAside({ sequence, page }: Pick<PendingMessage, "sequence" | "page">): void {
+    if (page === undefined && sequence >= this.next) this.records.addDoneAhead(sequence);
   }
 
   #toTheLot(message: PendingMessage, reason: string, parkedAt: number): void {

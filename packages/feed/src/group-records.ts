@@ -2,6 +2,7 @@ import type { FeedStateChange } from "@ehdb/contracts";
 import {
   asideKey,
   commitKey,
+  encodeCommit,
   encodeHead,
   encodePage,
   encodeParked,
@@ -29,12 +30,13 @@ interface Kept {
  */
 export class GroupRecords {
   readonly pages: Pages = new Pages();
-  /** Messages beyond the durable `next` whose commits have acknowledged them: they aren't delivered again. */
-  readonly acknowledgedAhead: Set<number> = new Set();
+  /** Messages from `next` on that are done with: acknowledged by commits whose leases weren't written, or after a replay. Going over them doesn't deliver them. */
+  readonly doneAhead: Set<number> = new Set();
   readonly #kept: Kept;
   #asides = new Set<number>();
-  /** Messages whose marks of commits aren't needed any more. */
+  /** Messages whose marks aren't needed any more, and those that need one. */
   #marks = new Set<number>();
+  #newMarks = new Set<number>();
   #isHeadDirty = false;
   #voidsPages = false;
 
@@ -64,7 +66,15 @@ export class GroupRecords {
 
   /** What the message was acknowledged with goes with the next write. */
   dropMark(sequence: number): void {
+    this.#newMarks.delete(sequence);
     this.#marks.add(sequence);
+  }
+
+  /** It's done with before the group comes by. */
+  addDoneAhead(sequence: number): void {
+    this.doneAhead.add(sequence);
+    this.#marks.delete(sequence);
+    this.#newMarks.add(sequence);
   }
 
   /** It's acknowledged with a commit again. */
@@ -77,22 +87,26 @@ export class GroupRecords {
     const { pending, lot } = this.#kept;
     this.#isHeadDirty = true;
     this.pages.touchAll();
+    for (const sequence of this.doneAhead) this.#newMarks.add(sequence);
     for (const sequence of [...pending.replayed.keys(), ...lot.sequences]) this.#asides.add(sequence);
   }
 
   take(): Unsaved {
     const [asides, marks, hasHead, voids] = [this.#asides, this.#marks, this.#isHeadDirty, this.#voidsPages];
+    const newMarks = this.#newMarks;
     const pages = this.pages.takeDirty();
     this.#asides = new Set();
     this.#marks = new Set();
+    this.#newMarks = new Set();
     this.#isHeadDirty = this.#voidsPages = false;
     const { id, head } = this.#kept;
     const ofHead = hasHead ? [{ key: groupKey(id), value: encodeHead(head()) }] : [];
+    const { generation } = head();
     const changes: FeedStateChange[] = [
       ...(voids ? ofHead : []),
+      ...[...newMarks].map((sequence) => ({ key: commitKey(id, sequence), value: encodeCommit(generation) })),
       ...[...asides].map((sequence) => this.#aside(sequence)),
     ];
-    const { generation } = head();
     for (const page of pages) {
       const { number, messages, isStored } = page;
       page.isStored = messages.length > 0;
@@ -101,7 +115,7 @@ export class GroupRecords {
     }
     if (!voids) changes.push(...ofHead);
     for (const sequence of marks) changes.push({ key: commitKey(id, sequence), value: undefined });
-    return { changes, putBack: () => this.#putBack(asides, marks, hasHead, voids, pages) };
+    return { changes, putBack: () => this.#putBack(asides, marks, newMarks, hasHead, voids, pages) };
   }
 
   /** All that may be in the state, to be deleted. */
@@ -112,7 +126,7 @@ export class GroupRecords {
       groupKey(id),
       ...[...this.pages.all].map(({ number }) => pageKey(id, number)),
       ...sequences.map((sequence) => asideKey(id, sequence)),
-      ...[...this.#marks, ...this.acknowledgedAhead].map((sequence) => commitKey(id, sequence)),
+      ...[...this.#marks, ...this.doneAhead].map((sequence) => commitKey(id, sequence)),
     ];
     return keys.map((key) => ({ key, value: undefined }));
   }
@@ -127,12 +141,14 @@ export class GroupRecords {
   #putBack(
     asides: ReadonlySet<number>,
     marks: ReadonlySet<number>,
+    newMarks: ReadonlySet<number>,
     hasHead: boolean,
     voids: boolean,
     pages: Parameters<Pages["putBack"]>[0],
   ): void {
     for (const sequence of asides) this.#asides.add(sequence);
-    for (const sequence of marks) this.#marks.add(sequence);
+    for (const sequence of marks) if (!this.doneAhead.has(sequence)) this.#marks.add(sequence);
+    for (const sequence of newMarks) if (this.doneAhead.has(sequence)) this.#newMarks.add(sequence);
     this.#isHeadDirty ||= hasHead;
     this.#voidsPages ||= voids;
     this.pages.putBack(pages);

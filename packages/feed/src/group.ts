@@ -218,6 +218,8 @@ export class DurableGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
       await this.contents.erase();
     } catch (error) {
       this.contents.isDeleted = false;
+      // Some of it may be gone.
+      this.contents.records.touchAll();
       throw error;
     }
   }

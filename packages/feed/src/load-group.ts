@@ -84,7 +84,7 @@ function restored<R>(context: GroupContext<R>, id: number, head: GroupHead, foun
     else restore(contents, new PendingMessage(sequence, undefined, undefined), aside.replayed);
   }
   for (const sequence of found.commits.keys()) {
-    if (isDone(sequence) && sequence >= head.next) records.acknowledgedAhead.add(sequence);
+    if (isDone(sequence) && sequence >= head.next) records.doneAhead.add(sequence);
     else records.dropMark(sequence);
   }
   if (contents.isInOrder) contents.unkeyed = new Set(contents.messages());

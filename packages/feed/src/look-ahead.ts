@@ -72,7 +72,7 @@ export class LookAhead<R> {
     const { lot, pending, records, wants, context } = this.#contents;
     if (lot.size > 0 && lot.get(sequence) !== undefined) return false;
     if (pending.replayed.size > 0 && pending.replayed.has(sequence)) return false;
-    if (records.acknowledgedAhead.size > 0 && records.acknowledgedAhead.has(sequence)) return false;
+    if (records.doneAhead.size > 0 && records.doneAhead.has(sequence)) return false;
     return wants === undefined || wants(context.source.subjectOf(record));
   }
 }

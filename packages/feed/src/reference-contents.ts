@@ -41,6 +41,8 @@ export class ReferenceContents<R> {
   readonly waiting: Waiting = new Waiting();
   readonly out: Map<number, Out<R>> = new Map();
   readonly parked: Map<number, Parked> = new Map();
+  /** What was parked and is done with, and lies where it looks yet. */
+  readonly doneAhead: Set<number> = new Set();
   settings: GroupSettings;
   isPaused = false;
   isDeleted = false;
@@ -99,7 +101,13 @@ export class ReferenceContents<R> {
   acknowledge(message: Message<R>): void {
     message.isAcknowledged = true;
     this.out.delete(message.sequence);
+    if (message.sequence >= this.next) this.doneAhead.add(message.sequence);
     this.waiting.tell();
+  }
+
+  discard(sequence: number): void {
+    this.parked.delete(sequence);
+    if (sequence >= this.next) this.doneAhead.add(sequence);
   }
 
   extend(out: Out<R>, millis: number): number {
@@ -140,6 +148,7 @@ export class ReferenceContents<R> {
       else this.out.delete(out.sequence);
     }
     for (const sequence of this.parked.keys()) if (sequence > last) this.parked.delete(sequence);
+    this.doneAhead.clear();
     [this.next, this.epoch] = [next, epoch];
     this.waiting.tell();
   }

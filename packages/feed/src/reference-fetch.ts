@@ -110,11 +110,11 @@ function lendNew<R>(
   { fresh, end }: { readonly fresh: readonly New<R>[]; readonly end: number },
   given: FeedMessage<R>[],
 ): void {
-  const { out, parked, settings } = contents;
+  const { out, parked, doneAhead, settings } = contents;
   for (const { record, sequence, key, isWanted } of fresh) {
     if (room(contents, given, request) === 0 || out.size >= settings.maxInFlight) return;
     contents.next = sequence + 1;
-    if (!isWanted || out.has(sequence) || parked.has(sequence)) continue;
+    if (!isWanted || out.has(sequence) || parked.has(sequence) || doneAhead.delete(sequence)) continue;
     const isHeldUp = settings.order === "key" && [...out.values()].some((other) => other.key === key);
     const state = { deliveries: 0, delivery: undefined, member: "", dueAt: 0, isReplayed: false };
     const message: Out<R> = { sequence, key, ...state };

@@ -147,7 +147,7 @@ export class ReferenceGroup<R> implements ConsumerGroup<R>, Deliveries<R> {
   async discard(sequences?: readonly number[]): Promise<number> {
     this.#assertThere();
     const wanted = this.contents.inTheLot(checkSequences(sequences));
-    for (const sequence of wanted) this.contents.parked.delete(sequence);
+    for (const sequence of wanted) this.contents.discard(sequence);
     return wanted.length;
   }
 

@@ -177,5 +177,10 @@ export const groupRules: readonly FeedRule[] = [
     await group.ack(again);
     same("parked", sequences(await group.parked()), [2, 4]);
     same("figures", await figures(group), [4, 4, 0, 0, 0]);
+    await group.seek({ sequence: 1 });
+    await group.discard([4]);
+    await group.replay([2]);
+    await (await one(group)).ack();
+    same("what is done with isn't met again", await fetched(group), [1, 3]);
   }),
 ];
