@@ -6,7 +6,7 @@ import { noCounts } from "./context.ts";
 import type { Run } from "./context.ts";
 import { drainAll } from "./last-look.ts";
 import { Ledger } from "./ledger.ts";
-import { calm, live } from "./life.ts";
+import { calm, live, make } from "./life.ts";
 import { drawSettings, Random } from "./settings.ts";
 
 export interface RunResult extends SimulationResult {
@@ -35,9 +35,11 @@ export async function run(seed: number): Promise<RunResult> {
     counts: noCounts(),
     others: new Map(),
     outcomes: new Set(),
-    host: simulatedHost({ seed, faults: settings.faults }),
+    host: simulatedHost({ seed }),
     isFull: false,
   };
+  await make(context);
+  Object.assign(context.host.faults, settings.faults);
   for (let lives = settings.lives; lives > 0 && ledger.violations.length === 0; lives--) await live(context);
   if (ledger.violations.length === 0) {
     calm(context);

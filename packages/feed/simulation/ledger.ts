@@ -70,9 +70,11 @@ export class Ledger {
     const held = this.held.get(sequence);
     if (held !== undefined && !held.mayHaveEnded && now < held.until)
       this.fail(`${member} got ${sequence}, which ${held.member} had until ${held.until - now} ms later`);
-    if (held !== undefined) this.ended.push(held.job);
+    if (held !== undefined && !this.asked.has(sequence)) this.ended.push(held.job);
     const known = this.#deliveries.get(sequence);
-    if (known !== undefined && deliveries !== known + 1)
+    // What was replayed may have been lent before, by a fetch that took its time.
+    const isAnew = deliveries === 1 && this.replayed.has(`${this.generation}/${sequence}`);
+    if (known !== undefined && deliveries !== known + 1 && !isAnew)
       this.fail(`${sequence} was delivered for the ${deliveries}th time, after the ${known}th`);
     const { maxDeliver, order } = this.#settings.group;
     if (deliveries > maxDeliver && !this.hasLeft)
@@ -151,8 +153,8 @@ export class Ledger {
   sought(to: number): void {
     this.from = to;
     this.#mayBeElsewhere = false;
+    for (const { job } of this.held.values()) if (!this.asked.has(job.sequence)) this.ended.push(job);
     this.asked.clear();
-    for (const { job } of this.held.values()) this.ended.push(job);
     this.held.clear();
   }
 

@@ -30,6 +30,14 @@ export async function alone<T>(run: Run, what: string, work: (stage: Stage) => P
   return end === "done" ? result : undefined;
 }
 
+/** Makes the store while nothing is wrong: what a failed sync of the name of its very directory means is the engine's matter. */
+export async function make(run: Run): Promise<void> {
+  await alone(run, "make", async () => {
+    const { feed, log, engine } = await openStore(run);
+    for (const one of [feed, log, engine]) await one.close();
+  });
+}
+
 /** Opens all of it, several times when the disk fails. */
 export async function open(run: Run): Promise<Store | undefined> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {

@@ -49,23 +49,23 @@ async function seek(work: Work): Promise<void> {
     while (work.calls > 0) await stage.pause(3);
     const { firstPosition: first, position: last } = store.log;
     const to = random.chance(0.2) ? ("end" as const) : { sequence: random.between(1, last + 1), clamp: true };
+    const { from } = ledger;
     const place = to === "end" ? last + 1 : Math.max(to.sequence, first);
     ledger.seeking();
+    // As long as there is no answer, and a crash keeps it for ever.
+    ledger.mayHaveSought(last + 1);
     let isDone = false;
     try {
       await step(work, `seek ${place}`, async () => {
         const at = await group.seek(to);
         isDone = true;
         if (at < place || (to !== "end" && at !== place)) ledger.fail(`moved to ${at} instead of ${place}`);
-        if (at < ledger.from) counts.seeksBack++;
+        if (at < from) counts.seeksBack++;
         else counts.seeksForward++;
         ledger.sought(at);
       });
     } finally {
-      if (!isDone) {
-        counts.seeksInDoubt++;
-        ledger.mayHaveSought(last + 1);
-      }
+      if (!isDone) counts.seeksInDoubt++;
     }
   } finally {
     work.isMoving = false;
@@ -128,8 +128,9 @@ async function others(work: Work): Promise<void> {
       }
     } catch (error) {
       if (codeOf(error) === "ALREADY_EXISTS" && isThere === undefined) return;
-      if (codeOf(error) === "NOT_FOUND" && isThere !== "there") run.others.delete(name);
-      else if (codeOf(error) !== "COMPACTED") throw error;
+      // It may be in the state all the same.
+      if (codeOf(error) === "NOT_FOUND" && isThere !== "there") return;
+      if (codeOf(error) !== "COMPACTED") throw error;
     }
   });
 }

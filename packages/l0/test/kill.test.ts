@@ -36,7 +36,7 @@ describe.skipIf(process.platform === "win32")("a process that is killed under lo
   });
 
   test("is found out when it acknowledges what isn't written, and when it commits twice", async () => {
-    expect((await kills(1, "acknowledges before it is written")).lost).toBeGreaterThan(0);
-    expect((await kills(1, "commits twice")).doubled).toBeGreaterThan(0);
+    expect((await kills(3, "acknowledges before it is written")).lost).toBeGreaterThan(0);
+    expect((await kills(3, "commits twice")).doubled).toBeGreaterThan(0);
   });
 });
