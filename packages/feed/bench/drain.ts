@@ -13,7 +13,7 @@ import type { Bench, BenchContext, BySize, Result, SizedCost } from "@ehdb/harne
 import { drain, expectedOf, groupOver, scan, withBacklog } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
-const counts: BySize<number> = { tiny: 40_000, small: 250_000, full: 1_000_000 };
+const counts: BySize<number> = { tiny: 150_000, small: 250_000, full: 1_000_000 };
 const wanted = [
   { limit: 1, perSecond: 300_000 },
   { limit: 256, perSecond: 1_200_000 },
